@@ -1,0 +1,150 @@
+import * as z from 'zod';
+import { Cut, Entry } from './entry.js';
+import { SessionDetails, SessionKind, SessionRow } from './session.js';
+
+const sessionId = z.string().min(1).max(512);
+const operationId = z.string().min(1).max(128);
+const cursor = z.string().min(1).max(4096);
+const limit = z.number().int().min(1).max(200);
+const cwd = z.string().min(1);
+
+export const TRANSCRIPT_PAGE_SCHEMA = 'aster.acp.session-transcript-page.v1';
+export const TRANSCRIPT_UPDATE_SCHEMA = 'aster.acp.session-transcript-update.v1';
+export const PREFIX_FORK_SCHEMA = 'aster.acp.session-prefix-fork.v1';
+
+export const Headless = z.enum(['include', 'exclude', 'only']);
+
+export const ListParams = z.object({
+  cwd: cwd.optional(),
+  cursor: cursor.optional(),
+  limit: limit.optional(),
+  query: z.string().max(1000).optional(),
+  headless: Headless.optional(),
+  /** Accepted for older hosts; never widens the scope. */
+  allowRelax: z.unknown().optional(),
+  _meta: z
+    .looseObject({
+      facets: z.looseObject({ kind: z.union([SessionKind, z.array(SessionKind)]).optional() }).optional(),
+    })
+    .nullish(),
+});
+export type ListParams = z.infer<typeof ListParams>;
+export const ListResult = z.object({ sessions: z.array(SessionRow), nextCursor: z.string().optional() });
+export type ListResult = z.infer<typeof ListResult>;
+
+export const InfoParams = z.object({ sessionId, cwd: cwd.optional() });
+export type InfoParams = z.infer<typeof InfoParams>;
+export const InfoResult = SessionDetails;
+
+export const DeleteParams = z.object({ sessionId, cwd });
+export type DeleteParams = z.infer<typeof DeleteParams>;
+export const DeleteResult = z.object({ deleted: z.literal(true), undoUntil: z.string() });
+export type DeleteResult = z.infer<typeof DeleteResult>;
+
+export const PageAnchor = z.union([
+  z.literal('end'),
+  z.literal('start'),
+  z.object({ entryId: z.string().min(1) }),
+]);
+export const PageParams = z.object({
+  schema: z.literal(TRANSCRIPT_PAGE_SCHEMA),
+  sessionId,
+  operationId,
+  cwd,
+  cursor: cursor.optional(),
+  limit: limit.optional(),
+  /** Only for the first page. An entry anchor yields a page that begins (newer) or ends (older) with it. */
+  anchor: PageAnchor.optional(),
+  direction: z.enum(['older', 'newer']).optional(),
+});
+export type PageParams = z.infer<typeof PageParams>;
+export const PageResult = z.object({
+  schema: z.literal(TRANSCRIPT_PAGE_SCHEMA),
+  operationId: z.string(),
+  sessionId: z.string(),
+  cut: Cut,
+  /** Ascending, whatever the direction. */
+  entries: z.array(Entry),
+  /** Older entries; absent at the start. Its direction travels inside the cursor. */
+  prevCursor: z.string().optional(),
+  /** Newer entries; absent at the end. */
+  nextCursor: z.string().optional(),
+  total: z.number().int(),
+});
+export type PageResult = z.infer<typeof PageResult>;
+
+/** Service -> client. In order, without gaps: a client that sees the revision jump asks for a page. */
+export const TranscriptUpdate = z.object({
+  schema: z.literal(TRANSCRIPT_UPDATE_SCHEMA),
+  sessionId: z.string(),
+  cut: Cut,
+  /** The revision before these changes; must equal the one the client holds. */
+  baseRevision: z.number().int(),
+  replay: z.boolean(),
+  changes: z.array(z.object({ op: z.enum(['append', 'replace']), entry: Entry })),
+  total: z.number().int(),
+});
+export type TranscriptUpdate = z.infer<typeof TranscriptUpdate>;
+
+export const WorkspaceState = z.object({
+  cwd: z.string(),
+  git_head: z.string().optional(),
+  dirty: z.boolean().optional(),
+});
+export const ForkParams = z.object({
+  schema: z.literal(PREFIX_FORK_SCHEMA),
+  sessionId,
+  operationId,
+  request: z.object({
+    boundary_entry_id: z.string().min(1),
+    expected_cut: Cut,
+    target_session_id: z.string().min(1).max(128),
+    expected_workspace: WorkspaceState,
+  }),
+});
+export type ForkParams = z.infer<typeof ForkParams>;
+export const ForkResult = z.object({
+  schema: z.literal(PREFIX_FORK_SCHEMA),
+  operationId: z.string(),
+  sessionId: z.string(),
+  parent: z.object({ sessionId: z.string(), boundaryEntryId: z.string() }),
+  entryCount: z.number().int(),
+  workspace: WorkspaceState.extend({
+    /** Files changed in the working directory since the boundary's time; they are not put back. */
+    changedSinceBoundary: z.array(z.string()),
+  }),
+});
+export type ForkResult = z.infer<typeof ForkResult>;
+
+/** Longest text of an interjection, in bytes of UTF-8. */
+export const MAX_INTERJECTION_BYTES = 1024 * 1024;
+export const InterjectParams = z.object({
+  sessionId,
+  text: z
+    .string()
+    .min(1)
+    .refine((text) => new TextEncoder().encode(text).length <= MAX_INTERJECTION_BYTES, {
+      error: `text is longer than ${String(MAX_INTERJECTION_BYTES)} bytes`,
+    }),
+  interjectionId: z.string().min(1).max(128).optional(),
+  expectedRunId: z.string().optional(),
+  expectedGeneration: z.number().int().optional(),
+});
+export type InterjectParams = z.infer<typeof InterjectParams>;
+export const InterjectResult = z.object({
+  interjectionId: z.string(),
+  status: z.enum(['injected', 'queued', 'idle']),
+  runId: z.string().optional(),
+  generation: z.number().int(),
+});
+export type InterjectResult = z.infer<typeof InterjectResult>;
+
+export const CompactParams = z.object({ sessionId, userContext: z.string().max(100_000).optional() });
+export type CompactParams = z.infer<typeof CompactParams>;
+export const CompactResult = z.object({
+  compactionId: z.string(),
+  status: z.enum(['completed', 'already_running']),
+  tokensBefore: z.number().optional(),
+  tokensAfter: z.number().optional(),
+});
+export type CompactResult = z.infer<typeof CompactResult>;
