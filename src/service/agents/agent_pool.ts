@@ -1,0 +1,127 @@
+import type { Log } from '../log.js';
+import { AgentConnection } from './agent_connection.js';
+import type { AgentSpec } from './agent_process.js';
+
+export interface AgentPoolOptions {
+  readonly log: Log;
+  /** Of the service; told to the agents. */
+  readonly version: string;
+  /** Milliseconds for `initialize`; long, because a first `npx` may download the agent. */
+  readonly initializeMs?: number;
+  /** Milliseconds without a lease after which a process that can restore its sessions is ended. */
+  readonly idleMs?: number;
+}
+
+interface Slot {
+  connection: Promise<AgentConnection>;
+  leases: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+/** Keeps an agent running while something is asked of it. */
+export interface AgentLease {
+  readonly connection: AgentConnection;
+  /** Safe to call twice. */
+  release(): void;
+}
+
+/** One process for each agent definition, shared by all sessions, whatever their directory. */
+export class AgentPool {
+  private readonly slots = new Map<string, Slot>();
+  private readonly initializeMs: number;
+  private readonly idleMs: number;
+  private closing = false;
+
+  constructor(private readonly options: AgentPoolOptions) {
+    this.initializeMs = options.initializeMs ?? 120_000;
+    this.idleMs = options.idleMs ?? 10 * 60_000;
+  }
+
+  /**
+   * The running agent of a definition, started when there is none or the last one has gone.
+   * Throws `agent_unavailable`.
+   */
+  async lease(spec: AgentSpec): Promise<AgentLease> {
+    const key = specKey(spec);
+    const slot = this.slots.get(key) ?? this.open(key, spec);
+    slot.leases += 1;
+    clearTimeout(slot.idle);
+    let released = false;
+    const release = () => {
+      if (released) return;
+      released = true;
+      slot.leases -= 1;
+      if (slot.leases === 0) this.endLater(key, slot);
+    };
+    try {
+      const connection = await slot.connection;
+      if (connection.alive) return { connection, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+    // It ended in the very moment; the listener of `open` has forgotten it or is about to.
+    release();
+    if (this.slots.get(key) === slot) this.slots.delete(key);
+    return this.lease(spec);
+  }
+
+  /** Ends all processes. */
+  async close(): Promise<void> {
+    this.closing = true;
+    const slots = [...this.slots.values()];
+    this.slots.clear();
+    for (const slot of slots) clearTimeout(slot.idle);
+    await Promise.allSettled(slots.map(async (slot) => (await slot.connection).close()));
+  }
+
+  private open(key: string, spec: AgentSpec): Slot {
+    if (this.closing) throw new Error('the agent pool is closed');
+    const forget = () => {
+      if (this.slots.get(key) === slot) this.slots.delete(key);
+    };
+    const connection = AgentConnection.start(spec, this.options.version, this.options.log, this.initializeMs);
+    const slot: Slot = { connection, leases: 0, idle: undefined };
+    this.slots.set(key, slot);
+    connection.then(
+      (started) => {
+        this.options.log.info('agent started', { agent: spec.id, pid: started.pid });
+        void started.closed.then((exit) => {
+          this.options.log.info('agent ended', {
+            agent: spec.id,
+            pid: started.pid,
+            code: exit.code,
+            signal: exit.signal,
+          });
+          forget();
+        });
+      },
+      (error: unknown) => {
+        this.options.log.warn('agent did not start', { agent: spec.id, error: String(error) });
+        forget();
+      },
+    );
+    return slot;
+  }
+
+  private endLater(key: string, slot: Slot): void {
+    slot.idle = setTimeout(() => void this.endIdle(key, slot), this.idleMs);
+    slot.idle.unref();
+  }
+
+  private async endIdle(key: string, slot: Slot): Promise<void> {
+    const [result] = await Promise.allSettled([slot.connection]);
+    if (slot.leases > 0 || this.slots.get(key) !== slot || result.status === 'rejected') return;
+    const { capabilities, sessionCount } = result.value;
+    // Ending it would throw away what the model knows of sessions that cannot be restored.
+    if (!capabilities.resume && !capabilities.loadSession && sessionCount > 0) return;
+    this.slots.delete(key);
+    await result.value.close();
+  }
+}
+
+/** Two definitions with the same key are the same process. */
+export function specKey(spec: AgentSpec): string {
+  const env = Object.entries(spec.env).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([spec.id, spec.command, spec.args, env]);
+}
