@@ -74,7 +74,7 @@ export class AgentConnection {
     const wire = openWire(spec);
     try {
       const result = await withTimeout(timeoutMs, (signal) =>
-        wire.connection.agent.request<unknown>(
+        wire.connection.agent.request(
           'initialize',
           {
             protocolVersion: PROTOCOL_VERSION,

@@ -39,7 +39,8 @@ export function toContentBlock(block: unknown): ContentBlock {
 
 /** Any value as a raw block: JSON, cut where it is very long. */
 export function rawBlock(value: unknown, reason: string): ContentBlock {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  // Undefined has no JSON, whatever the declaration says.
+  const text = typeof value === 'string' ? value : value === undefined ? 'undefined' : JSON.stringify(value);
   return { type: 'raw', text: text.slice(0, MAX_RAW_CHARACTERS), reason };
 }
 

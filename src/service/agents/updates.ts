@@ -199,7 +199,12 @@ function toolPatch(value: z.output<typeof Tool>): ToolPatch {
     ...toolOutput(value),
     ...(typeof exitCode === 'number' ? { exitCode } : {}),
     ...(value.locations
-      ? { locations: value.locations.map(({ path, line }) => ({ path, ...(line == null ? {} : { line }) })) }
+      ? {
+          locations: value.locations.map(({ path, line }) => ({
+            path,
+            ...(typeof line === 'number' ? { line } : {}),
+          })),
+        }
       : {}),
   };
 }
