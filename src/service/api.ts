@@ -1,0 +1,158 @@
+import type * as z from 'zod';
+import { DomainError } from '../protocol/errors.js';
+import { methods, type ClientRequest } from '../protocol/methods.js';
+import type { ClientRegistry } from './clients.js';
+import { describeIssue } from './issues.js';
+import type { Log } from './log.js';
+import type { RunRules, ServiceControl, SessionRules } from './parts.js';
+import type { Client } from './sessions/client.js';
+
+type Handler = (client: Client, rawParams: unknown, signal: AbortSignal) => Promise<unknown>;
+
+export interface ApiParts {
+  readonly sessions: SessionRules;
+  readonly runs: RunRules;
+  readonly clients: ClientRegistry;
+  readonly control: ServiceControl;
+  readonly log: Log;
+  /** Also parses results; a wrong one is a bug of ours and fails the request. For tests. */
+  readonly checkResults: boolean;
+}
+
+/** Scope and life of the service are decided where it was started: nothing that ACP's peers may change. */
+const editorOnly = new Set<string>(['deck/configure', 'deck/service/stop']);
+
+function parseParams<P extends z.ZodType>(schema: P, raw: unknown): z.output<P> {
+  const parsed = schema.safeParse(raw ?? {});
+  if (parsed.success) return parsed.data;
+  const { field, text } = describeIssue(parsed.error);
+  throw new DomainError('invalid_params', text, { field });
+}
+
+/** Every method of the contract, parsed, scoped and answered the same way whatever surface it came through. */
+export class Api {
+  private readonly handlers: Record<ClientRequest, Handler>;
+
+  constructor(private readonly parts: ApiParts) {
+    this.handlers = this.table();
+  }
+
+  /** Whether a peer on the surface may call a request of that (plain) name. */
+  knows(method: string, surface: Client['surface']): method is ClientRequest {
+    return Object.hasOwn(this.handlers, method) && !(surface === 'acp' && editorOnly.has(method));
+  }
+
+  /**
+   * Answers a request. Throws `DomainError`: what the method's rules say, `invalid_params` naming the field, or
+   * `cancelled` when `signal` was the reason that it ended.
+   */
+  async dispatch(
+    method: ClientRequest,
+    client: Client,
+    rawParams: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    try {
+      return await this.handlers[method](client, rawParams, signal);
+    } catch (error) {
+      if (error instanceof DomainError) throw error;
+      if (signal.aborted) throw new DomainError('cancelled', 'The request was cancelled.');
+      throw error;
+    }
+  }
+
+  /** Handles a notification of a client; what cannot be done is logged, there is nobody to tell. */
+  async notify(method: string, client: Client, rawParams: unknown): Promise<void> {
+    if (method !== 'session/cancel') {
+      this.parts.log.debug('ignored a notification', { method, surface: client.surface });
+      return;
+    }
+    try {
+      await this.parts.runs.cancel(client, parseParams(methods[method].params, rawParams));
+    } catch (error) {
+      this.parts.log.warn('could not cancel', error);
+    }
+  }
+
+  private handle<P extends z.ZodType, R extends z.ZodType>(
+    method: { readonly params: P; readonly result: R },
+    run: (client: Client, params: z.output<P>, signal: AbortSignal) => Promise<z.output<R>> | z.output<R>,
+  ): Handler {
+    return async (client, raw, signal) => {
+      const result = await run(client, parseParams(method.params, raw), signal);
+      return this.parts.checkResults ? method.result.parse(result) : result;
+    };
+  }
+
+  private table(): Record<ClientRequest, Handler> {
+    const { sessions, runs, clients, control } = this.parts;
+    return {
+      'session/list': this.handle(methods['session/list'], (c, p, s) => sessions.acpList(c, p, s)),
+      'session/new': this.handle(methods['session/new'], (c, p, s) => runs.newSession(c, p, s)),
+      'session/load': this.handle(methods['session/load'], (c, p, s) => runs.load(c, p, s)),
+      'session/resume': this.handle(methods['session/resume'], (c, p, s) => runs.resume(c, p, s)),
+      'session/prompt': this.handle(methods['session/prompt'], (c, p, s) => runs.prompt(c, p, s)),
+      'session/close': this.handle(methods['session/close'], (c, p, s) => runs.close(c, p, s)),
+      'session/delete': this.handle(methods['session/delete'], async (c, p, s) => {
+        try {
+          const { cwd } = sessions.resolve(c, p.sessionId);
+          await sessions.delete(c, { sessionId: p.sessionId, cwd }, s);
+        } catch (error) {
+          // The protocol wants silence here, and out of scope must look like unknown.
+          if (!(error instanceof DomainError && error.code === 'session_unavailable')) throw error;
+        }
+        return {};
+      }),
+      'aster/session/list': this.handle(methods['aster/session/list'], (c, p, s) => sessions.list(c, p, s)),
+      'aster/session/info': this.handle(methods['aster/session/info'], (c, p, s) => sessions.info(c, p, s)),
+      'aster/session/delete': this.handle(methods['aster/session/delete'], (c, p, s) =>
+        sessions.delete(c, p, s),
+      ),
+      'aster/session/transcript/page/v1': this.handle(
+        methods['aster/session/transcript/page/v1'],
+        (c, p, s) => sessions.page(c, p, s),
+      ),
+      'aster/session/fork/prefix/v1': this.handle(methods['aster/session/fork/prefix/v1'], (c, p, s) =>
+        sessions.fork(c, p, s),
+      ),
+      'aster/interject': this.handle(methods['aster/interject'], (c, p, s) => runs.interject(c, p, s)),
+      'aster/compact_conversation': this.handle(methods['aster/compact_conversation'], (c, p, s) =>
+        runs.compact(c, p, s),
+      ),
+      'deck/status': this.handle(methods['deck/status'], (c) => sessions.status(c)),
+      'deck/configure': this.handle(methods['deck/configure'], (c, p) => {
+        clients.configure(c, p);
+        return {};
+      }),
+      'deck/session/rename': this.handle(methods['deck/session/rename'], (c, p, s) =>
+        sessions.rename(c, p, s),
+      ),
+      'deck/session/undo_delete': this.handle(methods['deck/session/undo_delete'], (c, p, s) =>
+        sessions.undoDelete(c, p, s),
+      ),
+      'deck/session/deleted': this.handle(methods['deck/session/deleted'], (c) => sessions.deleted(c)),
+      'deck/session/unwatch': this.handle(methods['deck/session/unwatch'], (c, p, s) =>
+        sessions.unwatch(c, p, s),
+      ),
+      'deck/entry/content': this.handle(methods['deck/entry/content'], (c, p, s) =>
+        sessions.entryContent(c, p, s),
+      ),
+      'deck/turns': this.handle(methods['deck/turns'], (c, p, s) => sessions.turns(c, p, s)),
+      'deck/fork/preview': this.handle(methods['deck/fork/preview'], (c, p, s) =>
+        sessions.forkPreview(c, p, s),
+      ),
+      'deck/interjections': this.handle(methods['deck/interjections'], (c, p, s) =>
+        runs.interjections(c, p, s),
+      ),
+      'deck/interjection/discard': this.handle(methods['deck/interjection/discard'], (c, p, s) =>
+        runs.discardInterjection(c, p, s),
+      ),
+      'deck/service/stop': this.handle(methods['deck/service/stop'], (_c, p) => {
+        const activeRuns = runs.activeCount;
+        if (activeRuns > 0 && p.force !== true) return { stopping: false, activeRuns };
+        control.stopSoon('a client asked for it');
+        return { stopping: true, activeRuns };
+      }),
+    };
+  }
+}
