@@ -335,9 +335,8 @@ async function runTurn(session: Session, client: acp.AgentContext, text: string)
     if (cancel.signal.aborted) return 'cancelled';
     const [verb = '', ...words] = line.split(' ');
     const perform = verbs[verb];
-    const outcome = perform
-      ? await perform(turn, words.join(' '))
-      : await say(session, client, `You said: ${line}`);
+    const outcome: unknown = perform ? await perform(turn, words.join(' ')) : undefined;
+    if (!perform) await say(session, client, `You said: ${line}`);
     const reason = StopReason.safeParse(outcome);
     if (reason.success) return reason.data;
   }

@@ -42,6 +42,7 @@ export class AgentConnection {
   readonly closed: Promise<AgentExit>;
   private readonly listeners = new Map<string, AgentSessionListener>();
   private readonly early = new Map<string, unknown[]>();
+  private endReason: string | undefined;
   private exit: AgentExit | undefined;
   private garbageLines = 0;
   private orphanUpdates = 0;
@@ -123,7 +124,7 @@ export class AgentConnection {
     this.listeners.set(agentSessionId, listener);
     const early = this.early.get(agentSessionId) ?? [];
     this.early.delete(agentSessionId);
-    for (const update of early) listener.update(update);
+    for (const update of early) this.deliver(listener, update);
   }
 
   detach(agentSessionId: string, listener: AgentSessionListener): void {
@@ -145,7 +146,7 @@ export class AgentConnection {
         throw agentAnsweredError(this.spec, error, this.capabilities.authMethods);
       // The pipe closed. What the process said when it ended is the reason that helps.
       const exit = (await exitWithin(this.wire.process, 1000)) ?? (await this.wire.process.end());
-      throw agentEnded(this.spec, exit);
+      throw agentEnded(this.spec, exit, this.endReason);
     }
   }
 
@@ -158,8 +159,9 @@ export class AgentConnection {
     }
   }
 
-  /** Ends the process and all of its descendants. */
-  async close(): Promise<AgentExit> {
+  /** Ends the process and all of its descendants. `reason`, a sentence, is what those who wait for an answer get. */
+  async close(reason?: string): Promise<AgentExit> {
+    this.endReason ??= reason;
     const exit = await this.wire.process.end();
     this.wire.connection.close();
     return exit;
@@ -174,7 +176,7 @@ export class AgentConnection {
     const { sessionId, update } = parsed.data;
     const listener = this.listeners.get(sessionId);
     if (listener) {
-      listener.update(update);
+      this.deliver(listener, update);
       return;
     }
     const early = this.early.get(sessionId) ?? [];
@@ -184,6 +186,15 @@ export class AgentConnection {
     }
     early.push(update);
     this.early.set(sessionId, early);
+  }
+
+  /** A listener that fails must not end the connection that other sessions share. */
+  private deliver(listener: AgentSessionListener, update: unknown): void {
+    try {
+      listener.update(update);
+    } catch (error) {
+      this.log.error('an update of an agent could not be taken in', error);
+    }
   }
 
   private receiveGarbage(bytes: number): void {

@@ -16,9 +16,9 @@ export function cannotStart(spec: AgentSpec, reason: string, stderrTail = ''): D
   });
 }
 
-/** The agent process ended while something was asked of it. */
-export function agentEnded(spec: AgentSpec, exit: AgentExit): DomainError {
-  return new DomainError('agent_failed', describeExit(spec.title, exit), {
+/** The agent process ended while something was asked of it; `reason` when the service ended it itself. */
+export function agentEnded(spec: AgentSpec, exit: AgentExit, reason?: string): DomainError {
+  return new DomainError('agent_failed', reason ?? describeExit(spec.title, exit), {
     agent: spec.id,
     exitCode: exit.code,
     signal: exit.signal,

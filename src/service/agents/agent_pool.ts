@@ -22,7 +22,7 @@ interface Slot {
 export interface AgentLease {
   readonly connection: AgentConnection;
   /** Safe to call twice. */
-  release(): void;
+  readonly release: () => void;
 }
 
 /** One process for each agent definition, shared by all sessions, whatever their directory. */

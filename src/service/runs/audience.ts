@@ -1,0 +1,32 @@
+import type { Client } from '../sessions/client.js';
+
+/** The ACP clients that opened a session (new, load, resume, prompt) and so want to hear what its agent says. */
+export class Audience {
+  private readonly listeners = new Map<string, Set<Client>>();
+
+  join(client: Client, sessionId: string): void {
+    if (client.surface !== 'acp') return;
+    const known = this.listeners.get(sessionId) ?? new Set();
+    known.add(client);
+    this.listeners.set(sessionId, known);
+  }
+
+  leave(client: Client, sessionId?: string): void {
+    const ids = sessionId === undefined ? [...this.listeners.keys()] : [sessionId];
+    for (const id of ids) {
+      const known = this.listeners.get(id);
+      known?.delete(client);
+      if (known?.size === 0) this.listeners.delete(id);
+    }
+  }
+
+  has(client: Client, sessionId: string): boolean {
+    return this.listeners.get(sessionId)?.has(client) ?? false;
+  }
+
+  /** Forwards an update as the agent gave it, to all but `except`. */
+  forward(sessionId: string, update: Record<string, unknown>, except?: Client): void {
+    for (const client of this.listeners.get(sessionId) ?? [])
+      if (client !== except) client.sessionUpdate(sessionId, update);
+  }
+}

@@ -1,0 +1,281 @@
+import { access } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
+import { DomainError } from '../../protocol/errors.js';
+import type { AgentConnection, AgentSessionListener } from '../agents/agent_connection.js';
+import { specKey, type AgentPool } from '../agents/agent_pool.js';
+import type { AgentSpec } from '../agents/agent_process.js';
+import { parseUpdate, type AgentCommand, type AgentUpdate } from '../agents/updates.js';
+import type { Log } from '../log.js';
+import { Handover } from './handover.js';
+import type { RunSession, RunSessions } from './ports.js';
+
+/** Milliseconds. */
+export interface RunTiming {
+  /** For `session/new`, `session/load` and `session/resume`. */
+  readonly openMs: number;
+  /** Without an update after `session/load` answered: some agents go on replaying after their answer. */
+  readonly quietMs: number;
+  /** For an agent to end a cancelled turn before its process is ended. */
+  readonly cancelMs: number;
+  /** For `_session/steering`. */
+  readonly steeringMs: number;
+  /** For the commands of an agent that was just started. */
+  readonly commandsMs: number;
+  /** From the first change of an entry to its write. */
+  readonly flushMs: number;
+}
+
+export const defaultTiming: RunTiming = {
+  openMs: 120_000,
+  quietMs: 150,
+  cancelMs: 10_000,
+  steeringMs: 10_000,
+  commandsMs: 3_000,
+  flushMs: 50,
+};
+
+/** The run that hears an agent's updates about a session. */
+export interface UpdateSink {
+  update(update: AgentUpdate, raw: unknown): void;
+  permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
+}
+
+/** A session that is open in a running agent. */
+export class LiveSession implements AgentSessionListener {
+  /** The run that is going on, if any. */
+  sink: UpdateSink | undefined;
+  /** Text that tells the agent what happened before; goes in front of the next prompt. */
+  handover: string | undefined;
+  /** Undefined until the agent told them. */
+  commands: readonly AgentCommand[] | undefined;
+  /** Tokens in the model's context, as last told. */
+  usedTokens: number | undefined;
+  /** While true, what the agent tells is history that is known already. */
+  replaying = false;
+  private lastUpdateAt = 0;
+  private outOfTurn = 0;
+
+  constructor(
+    readonly sessionId: string,
+    readonly agentSessionId: string,
+    readonly connection: AgentConnection,
+    private readonly parts: Pick<LiveSessionsParts, 'sessions' | 'log' | 'forward'>,
+  ) {}
+
+  update(raw: unknown): void {
+    this.lastUpdateAt = Date.now();
+    const update = parseUpdate(raw);
+    if (update.type === 'commands') this.commands = update.commands;
+    else if (update.type === 'usage') this.usedTokens = update.used;
+    if (this.replaying) return;
+    if (update.type === 'info' && update.title !== undefined)
+      this.parts.sessions.update(this.sessionId, { agentTitle: update.title });
+    if (this.sink) {
+      this.sink.update(update, raw);
+      return;
+    }
+    this.parts.forward(this.sessionId, raw);
+    if (update.type === 'message' || update.type === 'tool' || update.type === 'unknown') {
+      this.outOfTurn += 1;
+      if (this.outOfTurn === 1)
+        this.parts.log.warn('an agent goes on after its turn; that is not kept', {
+          sessionId: this.sessionId,
+        });
+    }
+  }
+
+  permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
+    if (!this.sink) return Promise.resolve({ outcome: { outcome: 'cancelled' } });
+    return this.sink.permission({ ...params, sessionId: this.sessionId }, signal);
+  }
+
+  /** Waits until nothing was told for a while, at most a few seconds. */
+  async quiet(ms: number): Promise<void> {
+    const end = Date.now() + 20 * ms;
+    while (Date.now() - this.lastUpdateAt < ms && Date.now() < end) await sleep(ms);
+  }
+
+  /** The agent's commands; waits a little for an agent that did not tell them yet. */
+  async knownCommands(ms: number): Promise<readonly AgentCommand[]> {
+    const end = Date.now() + ms;
+    while (this.commands === undefined && Date.now() < end) await sleep(25);
+    return this.commands ?? [];
+  }
+}
+
+export interface LiveSessionsParts {
+  readonly sessions: RunSessions;
+  readonly agents: AgentPool;
+  readonly log: Log;
+  readonly timing: RunTiming;
+  /** Forwards a raw update that belongs to no run. */
+  forward(sessionId: string, raw: unknown): void;
+}
+
+/** A live session and the promise that its agent is not ended for idleness until `release`. */
+export interface OpenedSession {
+  readonly live: LiveSession;
+  readonly release: () => void;
+}
+
+const SessionAnswer = z.looseObject({ sessionId: z.string().min(1) });
+const NOT_FOUND = -32002;
+
+/** The sessions that are open in an agent, each at most once. */
+export class LiveSessions {
+  private readonly live = new Map<string, { readonly key: string; readonly session: LiveSession }>();
+  private readonly opening = new Map<string, Promise<LiveSession>>();
+
+  constructor(private readonly parts: LiveSessionsParts) {}
+
+  get(sessionId: string): LiveSession | undefined {
+    const known = this.live.get(sessionId)?.session;
+    return known?.connection.alive ? known : undefined;
+  }
+
+  /**
+   * Opens a session in its agent: the one that is open already, else resumed, loaded (the replay is dropped), or begun
+   * anew with what happened before in `handover`. `exceptTurn` is the turn that is being started. Throws
+   * `agent_unavailable`, `agent_failed`, or `not_supported` when the agent can continue nothing.
+   */
+  async open(
+    session: RunSession,
+    spec: AgentSpec,
+    options: { readonly exceptTurn?: string; readonly mcpServers?: readonly unknown[] } = {},
+  ): Promise<OpenedSession> {
+    await mustExist(session.cwd);
+    const lease = await this.parts.agents.lease(spec);
+    try {
+      const key = specKey(spec);
+      const known = this.live.get(session.id);
+      if (known?.key === key && known.session.connection === lease.connection)
+        return { live: known.session, release: lease.release };
+      if (known) this.forget(session.id);
+      let opening = this.opening.get(session.id);
+      if (!opening) {
+        opening = this.start(session, spec, lease.connection, options).finally(() =>
+          this.opening.delete(session.id),
+        );
+        this.opening.set(session.id, opening);
+      }
+      const live = await opening;
+      this.live.set(session.id, { key, session: live });
+      void live.connection.closed.then(() => {
+        if (this.live.get(session.id)?.session === live) this.live.delete(session.id);
+      });
+      return { live, release: lease.release };
+    } catch (error) {
+      lease.release();
+      throw error;
+    }
+  }
+
+  /** Closes the session in its agent, where the agent can, and forgets it. It can be opened again. */
+  async close(sessionId: string): Promise<void> {
+    const live = this.get(sessionId);
+    this.forget(sessionId);
+    if (!live?.connection.capabilities.close) return;
+    try {
+      await live.connection.request(
+        'session/close',
+        { sessionId: live.agentSessionId },
+        this.parts.timing.steeringMs,
+      );
+    } catch (error) {
+      // The agent keeps some memory; the session is closed for us all the same.
+      this.parts.log.info('an agent did not close a session', {
+        agent: live.connection.spec.id,
+        error: String(error),
+      });
+    }
+  }
+
+  private forget(sessionId: string): void {
+    const known = this.live.get(sessionId)?.session;
+    known?.connection.detach(known.agentSessionId, known);
+    this.live.delete(sessionId);
+  }
+
+  private async start(
+    session: RunSession,
+    spec: AgentSpec,
+    connection: AgentConnection,
+    options: { readonly exceptTurn?: string; readonly mcpServers?: readonly unknown[] },
+  ): Promise<LiveSession> {
+    const continued = await this.continueKnown(session, connection);
+    if (continued) return continued;
+    const answer = SessionAnswer.safeParse(
+      await connection.request(
+        'session/new',
+        { cwd: session.cwd, mcpServers: options.mcpServers ?? [] },
+        this.parts.timing.openMs,
+      ),
+    );
+    if (!answer.success)
+      throw new DomainError(
+        'agent_failed',
+        `${spec.title} answered session/new with something else than a session.`,
+      );
+    const live = this.attach(session.id, answer.data.sessionId, connection);
+    const handover = new Handover();
+    for await (const entries of this.parts.sessions.replay(session.id))
+      for (const entry of entries) if (entry.turnId !== options.exceptTurn) handover.add(entry);
+    live.handover = handover.text();
+    this.parts.sessions.update(session.id, { agent: spec.id, agentSession: live.agentSessionId });
+    return live;
+  }
+
+  /** Undefined when the agent has to begin anew. */
+  private async continueKnown(
+    session: RunSession,
+    connection: AgentConnection,
+  ): Promise<LiveSession | undefined> {
+    const { agentSession, cwd } = session;
+    if (agentSession === undefined) return undefined;
+    const { resume, loadSession } = connection.capabilities;
+    if (!resume && !loadSession) {
+      if (session.source === 'deck') return undefined;
+      throw new DomainError(
+        'not_supported',
+        `${connection.spec.title} cannot continue this session: it offers neither session/resume nor session/load.`,
+      );
+    }
+    const live = this.attach(session.id, agentSession, connection);
+    live.replaying = true;
+    try {
+      await connection.request(
+        resume ? 'session/resume' : 'session/load',
+        { sessionId: agentSession, cwd, mcpServers: [] },
+        this.parts.timing.openMs,
+      );
+      if (!resume) await live.quiet(this.parts.timing.quietMs);
+      live.replaying = false;
+      return live;
+    } catch (error) {
+      connection.detach(agentSession, live);
+      const lost = error instanceof DomainError && error.details['agentCode'] === NOT_FOUND;
+      // The agent has forgotten a session of ours; our own record of it is handed over instead.
+      if (lost && session.source === 'deck') return undefined;
+      throw error;
+    }
+  }
+
+  private attach(sessionId: string, agentSessionId: string, connection: AgentConnection): LiveSession {
+    const live = new LiveSession(sessionId, agentSessionId, connection, this.parts);
+    connection.attach(agentSessionId, live);
+    return live;
+  }
+}
+
+async function mustExist(cwd: string): Promise<void> {
+  try {
+    await access(cwd);
+  } catch (error) {
+    throw new DomainError(
+      'agent_unavailable',
+      `The folder of this session cannot be entered, so no agent can work in it: ${cwd} (${error instanceof Error ? error.message : String(error)})`,
+    );
+  }
+}

@@ -1,0 +1,133 @@
+import type { Interjection } from '../../protocol/deck.js';
+import type { Entry, Usage } from '../../protocol/entry.js';
+import type { SessionKind, SessionState, SourceKind } from '../../protocol/session.js';
+import type { Client } from '../sessions/client.js';
+import type { TranscriptWriter } from '../sessions/transcript.js';
+
+/** What the runs need to know of a session. */
+export interface RunSession {
+  readonly id: string;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly source: SourceKind;
+  /** Id of the agent it is bound to. */
+  readonly agent?: string | undefined;
+  /** The agent's own id of it; for a session that a tool left on disk, that tool's id. */
+  readonly agentSession?: string | undefined;
+  readonly generation: number;
+}
+
+/** What the runs change about a session. Durable and then announced. */
+export interface SessionChanges {
+  readonly state?: SessionState;
+  readonly agent?: string;
+  readonly agentSession?: string;
+  readonly model?: string;
+  /** By the agent: never replaces a person's title; null clears the agent's. */
+  readonly agentTitle?: string | null;
+}
+
+/** What the runs use of the sessions. */
+export interface RunSessions {
+  /** Throws `session_unavailable`: unknown, deleted, out of the client's scope, another directory than `cwd`. */
+  resolve(client: Client, sessionId: string, cwd?: string): RunSession;
+  create(session: {
+    cwd: string;
+    agent: string;
+    kind: SessionKind;
+    headless: boolean;
+    client: Client;
+  }): RunSession;
+  update(sessionId: string, changes: SessionChanges): void;
+  readonly writer: TranscriptWriter;
+  /** All entries, ascending. */
+  replay(sessionId: string): AsyncIterable<Entry[]>;
+}
+
+export type InterjectionState = Interjection['state'];
+
+export type RunKind = 'prompt' | 'interjection' | 'compaction';
+export type RunStatus = 'running' | 'completed' | 'failed' | 'cancelled';
+
+/** A run as the store keeps it. Times are milliseconds since the epoch. */
+export interface RunRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly kind: RunKind;
+  readonly agent: string;
+  readonly startedAt: number;
+}
+
+export interface RunEnd {
+  readonly status: Exclude<RunStatus, 'running'>;
+  readonly stopReason?: string;
+  readonly error?: string;
+  readonly endedAt: number;
+}
+
+export interface InterjectionRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly runId?: string | undefined;
+  readonly text: string;
+  readonly state: InterjectionState;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface PermissionRow {
+  readonly id: string;
+  readonly runId: string;
+  readonly sessionId: string;
+  readonly entryId: string;
+  /** JSON of the question as the agent asked it. */
+  readonly request: unknown;
+  readonly createdAt: number;
+}
+
+export interface CompactionEnd {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly tokensBefore?: number;
+  readonly tokensAfter?: number;
+  readonly error?: string;
+  readonly endedAt: number;
+}
+
+/** What the runs keep in the store. Every call is durable when it returns. */
+export interface RunStore {
+  addRun(run: RunRow): void;
+  endRun(id: string, end: RunEnd): void;
+  /** Runs that no end was written for: those of a service that died. */
+  openRuns(): RunRow[];
+  addInterjection(row: InterjectionRow): void;
+  changeInterjection(
+    id: string,
+    change: { state: InterjectionState; runId?: string; updatedAt: number },
+  ): void;
+  interjection(id: string): InterjectionRow | undefined;
+  /** In the order in which they came; of all sessions when `sessionId` is absent. */
+  interjections(states: readonly InterjectionState[], sessionId?: string): InterjectionRow[];
+  addPermission(row: PermissionRow): void;
+  /** `optionId` absent: cancelled or expired. */
+  endPermission(id: string, end: { optionId?: string; endedAt: number }): void;
+  openPermissions(): PermissionRow[];
+  addCompaction(row: {
+    id: string;
+    sessionId: string;
+    runId: string;
+    entryId: string;
+    startedAt: number;
+  }): void;
+  endCompaction(id: string, end: CompactionEnd): void;
+  /** Records the tokens of one response, once for each `messageId`. */
+  addUsage(row: {
+    sessionId: string;
+    messageId: string;
+    agent: string;
+    model?: string | undefined;
+    at: number;
+    usage: Usage;
+    elapsedMs: number;
+  }): void;
+}

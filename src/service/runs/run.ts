@@ -1,0 +1,404 @@
+import { v7 as uuid } from 'uuid';
+import * as z from 'zod';
+import { StopReason, type PermissionParams, type PermissionResult } from '../../protocol/acp.js';
+import { DomainError } from '../../protocol/errors.js';
+import type { Usage } from '../../protocol/entry.js';
+import type { ActiveRun } from '../../protocol/session.js';
+import type { AgentSpec } from '../agents/agent_process.js';
+import { parseToolCall, type AgentUpdate } from '../agents/updates.js';
+import type { Log } from '../log.js';
+import type { Client } from '../sessions/client.js';
+import type { EntryDraft } from '../sessions/transcript.js';
+import type { Audience } from './audience.js';
+import type { LiveSession, LiveSessions, RunTiming, UpdateSink } from './live_sessions.js';
+import type { PermissionDesk } from './permissions.js';
+import type { RunKind, RunSession, RunSessions, RunStore } from './ports.js';
+import { TurnEntries } from './turn_entries.js';
+
+/** What all runs share. */
+export interface RunParts {
+  readonly store: RunStore;
+  readonly sessions: RunSessions;
+  readonly live: LiveSessions;
+  readonly desk: PermissionDesk;
+  readonly audience: Audience;
+  readonly log: Log;
+  readonly timing: RunTiming;
+}
+
+/** What one run is about. */
+export interface RunInput {
+  readonly session: RunSession;
+  readonly spec: AgentSpec;
+  readonly kind: RunKind;
+  /** Who is asked for permissions first. */
+  readonly owner: Client;
+  /** Content blocks of the Agent Client Protocol, as the agent gets them. */
+  readonly blocks: readonly unknown[];
+  /** The turn's first entry: what the person typed, or the compaction. */
+  readonly first: EntryDraft;
+}
+
+export interface RunOutcome {
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly stopReason?: StopReason;
+  readonly error?: DomainError;
+}
+
+const PromptAnswer = z.looseObject({
+  stopReason: z.string(),
+  usage: z
+    .looseObject({
+      inputTokens: z.number().optional(),
+      outputTokens: z.number().optional(),
+      thoughtTokens: z.number().nullish(),
+      cachedReadTokens: z.number().nullish(),
+      cachedWriteTokens: z.number().nullish(),
+    })
+    .nullish()
+    .catch(undefined),
+});
+
+/** So much waits at most before it is written at once, whatever the clock says. */
+const MAX_PENDING_CHARACTERS = 1024 * 1024;
+const MAX_PENDING_UPDATES = 2000;
+
+/** One turn, from the prompt to its end. It goes on whoever leaves, and always ends. */
+export class Run implements UpdateSink {
+  readonly id = uuid();
+  /** Never rejects. */
+  readonly ended: Promise<RunOutcome>;
+  readonly sessionId: string;
+  private readonly turnId: string;
+  private readonly startedAt = Date.now();
+  private readonly entries: TurnEntries;
+  private readonly cancelling = new AbortController();
+  private readonly rawUpdates: Record<string, unknown>[] = [];
+  private live: LiveSession | undefined;
+  private prompting = false;
+  private openQuestions = 0;
+  private flushTimer: NodeJS.Timeout | undefined;
+  private writeError: unknown;
+  private tokensBefore: number | undefined;
+  private tokensAfter: number | undefined;
+
+  /**
+   * Opens the turn durably and starts. Throws `turn_in_progress` when the session has an open turn, and what the store
+   * throws; then nothing was started.
+   */
+  constructor(
+    private readonly parts: RunParts,
+    readonly input: RunInput,
+  ) {
+    this.sessionId = input.session.id;
+    this.entries = new TurnEntries(input.first);
+    this.turnId = parts.sessions.writer.beginTurn(this.sessionId, input.first).turnId;
+    parts.store.addRun({
+      id: this.id,
+      sessionId: this.sessionId,
+      turnId: this.turnId,
+      kind: input.kind,
+      agent: input.spec.id,
+      startedAt: this.startedAt,
+    });
+    parts.sessions.update(this.sessionId, { state: 'running' });
+    this.ended = this.execute();
+  }
+
+  get active(): ActiveRun {
+    return {
+      runId: this.id,
+      state: this.openQuestions > 0 ? 'needs_input' : 'running',
+      startedAt: new Date(this.startedAt).toISOString(),
+      turnId: this.turnId,
+    };
+  }
+
+  get cancelled(): boolean {
+    return this.cancelling.signal.aborted;
+  }
+
+  /** Tokens before and after, where the agent told them. */
+  get tokens(): { tokensBefore?: number; tokensAfter?: number } {
+    return {
+      ...(this.tokensBefore === undefined ? {} : { tokensBefore: this.tokensBefore }),
+      ...(this.tokensAfter === undefined ? {} : { tokensAfter: this.tokensAfter }),
+    };
+  }
+
+  /** Asks the agent to stop; ends its process when it does not. */
+  cancel(): void {
+    this.cancelling.abort();
+  }
+
+  /** Gives text to the agent for the turn that runs. False when it did not take it. */
+  async steer(text: string): Promise<boolean> {
+    const live = this.live;
+    if (!live?.connection.capabilities.steering || !this.prompting || this.input.kind === 'compaction')
+      return false;
+    const Outcome = z.looseObject({ outcome: z.string() });
+    try {
+      const answer = await live.connection.request(
+        '_session/steering',
+        {
+          sessionId: live.agentSessionId,
+          prompt: [{ type: 'text', text }],
+          _meta: { steering: { idleBehavior: 'promptRequired' } },
+        },
+        this.parts.timing.steeringMs,
+      );
+      const outcome = Outcome.safeParse(answer);
+      return (
+        outcome.success && (outcome.data.outcome === 'injected' || outcome.data.outcome === 'startedNewTurn')
+      );
+    } catch (error) {
+      this.parts.log.info('an agent did not take an interjection', {
+        sessionId: this.sessionId,
+        error: String(error),
+      });
+      return false;
+    }
+  }
+
+  /** Shows text that the agent took into the turn. */
+  interjected(text: string): void {
+    this.entries.interjected(text);
+    this.parts.audience.forward(this.sessionId, {
+      sessionUpdate: 'user_message_chunk',
+      content: { type: 'text', text },
+    });
+    this.flush();
+  }
+
+  update(update: AgentUpdate, raw: unknown): void {
+    if (update.type === 'usage') this.tokensAfter = update.used;
+    this.entries.apply(update, raw);
+    const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
+    if (forwarded.success) this.rawUpdates.push(forwarded.data);
+    if (
+      this.entries.pendingCharacters > MAX_PENDING_CHARACTERS ||
+      this.rawUpdates.length > MAX_PENDING_UPDATES
+    )
+      this.flush();
+    else this.flushSoon();
+  }
+
+  async permission(params: PermissionParams, agentSignal: AbortSignal): Promise<PermissionResult> {
+    const patch = parseToolCall(params.toolCall);
+    if (patch) this.entries.tool(patch);
+    const entryId = this.entries.permission(
+      params.toolCall.title ?? patch?.name ?? 'Permission',
+      params.options,
+    );
+    const id = uuid();
+    this.openQuestions += 1;
+    this.parts.store.addPermission({
+      id,
+      runId: this.id,
+      sessionId: this.sessionId,
+      entryId,
+      request: params,
+      createdAt: Date.now(),
+    });
+    this.flush();
+    if (this.openQuestions === 1) this.parts.sessions.update(this.sessionId, { state: 'needs_input' });
+    const result = await this.parts.desk.ask({
+      sessionId: this.sessionId,
+      owner: this.input.owner,
+      params,
+      signal: AbortSignal.any([this.cancelling.signal, agentSignal]),
+    });
+    const optionId = result.outcome.outcome === 'selected' ? result.outcome.optionId : undefined;
+    this.parts.store.endPermission(id, {
+      ...(optionId === undefined ? {} : { optionId }),
+      endedAt: Date.now(),
+    });
+    this.openQuestions -= 1;
+    this.entries.answered(entryId, optionId);
+    this.flush();
+    if (this.openQuestions === 0 && this.prompting)
+      this.parts.sessions.update(this.sessionId, { state: 'running' });
+    return result;
+  }
+
+  private async execute(): Promise<RunOutcome> {
+    let outcome: RunOutcome;
+    let usage: Usage | undefined;
+    try {
+      const answer = await this.prompt();
+      usage = answer.usage;
+      const cancelled =
+        answer.stopReason === 'cancelled' || (this.cancelled && this.input.kind === 'compaction');
+      outcome = { status: cancelled ? 'cancelled' : 'completed', stopReason: answer.stopReason };
+    } catch (error) {
+      outcome = this.cancelled
+        ? { status: 'cancelled', stopReason: 'cancelled' }
+        : { status: 'failed', error: toDomainError(error) };
+    }
+    if (this.writeError !== undefined) outcome = { status: 'failed', error: toDomainError(this.writeError) };
+    try {
+      this.finish(outcome, usage);
+    } catch (error) {
+      this.parts.log.error('the end of a run could not be written', error);
+      outcome = { status: 'failed', error: toDomainError(error) };
+    }
+    return outcome;
+  }
+
+  private async prompt(): Promise<{ stopReason: StopReason; usage?: Usage }> {
+    const opening = this.parts.live.open(this.input.session, this.input.spec, { exceptTurn: this.turnId });
+    const opened = await unlessAborted(opening, this.cancelling.signal, ({ release }) => release());
+    const { live } = opened;
+    if (this.cancelled) {
+      opened.release();
+      throw new DomainError('cancelled', 'The run was cancelled.');
+    }
+    this.live = live;
+    live.sink = this;
+    this.tokensBefore = live.usedTokens;
+    const onCancel = () => void this.askToStop(live);
+    try {
+      const handover = live.handover === undefined ? [] : [{ type: 'text', text: live.handover }];
+      this.cancelling.signal.addEventListener('abort', onCancel, { once: true });
+      this.prompting = true;
+      const answer = PromptAnswer.safeParse(
+        await live.connection.request('session/prompt', {
+          sessionId: live.agentSessionId,
+          prompt: [...handover, ...this.input.blocks],
+        }),
+      );
+      live.handover = undefined;
+      if (!answer.success)
+        throw new DomainError(
+          'agent_failed',
+          `${this.input.spec.title} ended the turn with an answer that makes no sense.`,
+        );
+      const stopReason = StopReason.safeParse(answer.data.stopReason);
+      if (!stopReason.success)
+        this.parts.log.warn('unknown stop reason', {
+          agent: this.input.spec.id,
+          stopReason: answer.data.stopReason,
+        });
+      return { stopReason: stopReason.data ?? 'end_turn', ...usageOf(answer.data.usage) };
+    } finally {
+      this.prompting = false;
+      this.cancelling.signal.removeEventListener('abort', onCancel);
+      if (live.sink === this) live.sink = undefined;
+      opened.release();
+    }
+  }
+
+  /** Cancels in the agent; after the grace period its process is ended, which ends the prompt. */
+  private async askToStop(live: LiveSession): Promise<void> {
+    void live.connection.notify('session/cancel', { sessionId: live.agentSessionId });
+    const grace = new Promise<'late'>((resolve) => {
+      setTimeout(() => resolve('late'), this.parts.timing.cancelMs).unref();
+    });
+    if ((await Promise.race([this.ended, grace])) !== 'late') return;
+    const { title } = this.input.spec;
+    this.parts.log.warn('an agent did not stop a cancelled turn; it is ended', { agent: this.input.spec.id });
+    await live.connection.close(`${title} was ended because it did not stop a cancelled turn of a session.`);
+  }
+
+  private finish(outcome: RunOutcome, usage: Usage | undefined): void {
+    const endedAt = Date.now();
+    const { entries, sessionId, turnId } = this;
+    const { store, sessions } = this.parts;
+    this.writeError = undefined;
+    entries.finish(outcome.status);
+    entries.compacted(outcome.status, {
+      ...this.tokens,
+      ...(outcome.error ? { error: outcome.error.message } : {}),
+    });
+    if (outcome.status === 'failed' && outcome.error && this.input.kind !== 'compaction')
+      entries.notice('error', outcome.error.message);
+    this.flush();
+    sessions.writer.endTurn(sessionId, turnId, {
+      status: outcome.status,
+      ...(outcome.stopReason ? { stopReason: outcome.stopReason } : {}),
+      ...(usage ? { usage } : {}),
+    });
+    store.endRun(this.id, {
+      status: outcome.status,
+      endedAt,
+      ...(outcome.stopReason ? { stopReason: outcome.stopReason } : {}),
+      ...(outcome.error ? { error: outcome.error.message } : {}),
+    });
+    if (usage)
+      store.addUsage({
+        sessionId,
+        messageId: this.id,
+        agent: this.input.spec.id,
+        at: endedAt,
+        usage,
+        elapsedMs: endedAt - this.startedAt,
+      });
+    const failed = outcome.status === 'failed' && this.input.kind !== 'compaction';
+    sessions.update(sessionId, { state: failed ? 'failed' : 'idle' });
+  }
+
+  private flushSoon(): void {
+    // A long message is written as a whole each time, so it is written less often.
+    const delay = this.parts.timing.flushMs + Math.min(950, this.entries.growingCharacters / 256);
+    this.flushTimer ??= setTimeout(() => this.flush(), delay);
+  }
+
+  /** Writes what changed, then tells those who listen. A failure to write fails the run. */
+  private flush(): void {
+    clearTimeout(this.flushTimer);
+    this.flushTimer = undefined;
+    const raws = this.rawUpdates.splice(0);
+    if (this.writeError !== undefined) return;
+    try {
+      const drafts = this.entries.take();
+      if (drafts.length > 0) this.parts.sessions.writer.write(this.sessionId, this.turnId, drafts);
+    } catch (error) {
+      this.parts.log.error('entries of a run could not be written', error);
+      this.writeError = error;
+      this.cancel();
+      return;
+    }
+    for (const raw of raws) this.parts.audience.forward(this.sessionId, raw);
+  }
+}
+
+/** The promise's value, unless the signal aborts first; then `late` gets the value when it comes after all. */
+async function unlessAborted<T>(
+  promise: Promise<T>,
+  signal: AbortSignal,
+  late: (value: T) => void,
+): Promise<T> {
+  let abort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(new DomainError('cancelled', 'The run was cancelled.'));
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } catch (error) {
+    promise.then(late, () => undefined);
+    throw error;
+  } finally {
+    if (abort) signal.removeEventListener('abort', abort);
+  }
+}
+
+function toDomainError(error: unknown): DomainError {
+  if (error instanceof DomainError) return error;
+  return new DomainError('agent_failed', error instanceof Error ? error.message : String(error));
+}
+
+function usageOf(usage: z.output<typeof PromptAnswer>['usage']): { usage?: Usage } {
+  if (!usage) return {};
+  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cachedWriteTokens } = usage;
+  return {
+    usage: {
+      ...(inputTokens === undefined ? {} : { input: inputTokens }),
+      ...(outputTokens === undefined ? {} : { output: outputTokens }),
+      ...(typeof thoughtTokens === 'number' ? { reasoning: thoughtTokens } : {}),
+      ...(typeof cachedReadTokens === 'number' ? { cacheRead: cachedReadTokens } : {}),
+      ...(typeof cachedWriteTokens === 'number' ? { cacheWrite: cachedWriteTokens } : {}),
+    },
+  };
+}

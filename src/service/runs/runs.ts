@@ -1,0 +1,307 @@
+import { v7 as uuid } from 'uuid';
+import * as z from 'zod';
+import type { LoadParams, NewParams, PromptParams, SessionIdParams, StopReason } from '../../protocol/acp.js';
+import type { CompactParams, CompactResult, InterjectParams, InterjectResult } from '../../protocol/aster.js';
+import type { DiscardInterjectionParams, Interjection } from '../../protocol/deck.js';
+import { DomainError } from '../../protocol/errors.js';
+import type { ActiveRun, SourceKind } from '../../protocol/session.js';
+import type { AgentPool } from '../agents/agent_pool.js';
+import type { AgentSpec } from '../agents/agent_process.js';
+import { toContentBlock } from '../agents/content.js';
+import type { Log } from '../log.js';
+import type { Client, Clients } from '../sessions/client.js';
+import { agentForNew, agentForSession } from './agent_choice.js';
+import { Audience } from './audience.js';
+import { Compactions } from './compaction.js';
+import { Interjections } from './interjections.js';
+import { defaultTiming, LiveSessions, type RunTiming } from './live_sessions.js';
+import { PermissionDesk } from './permissions.js';
+import type { RunSession, RunSessions, RunStore } from './ports.js';
+import { recoverRuns } from './recovery.js';
+import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
+
+export interface RunsParts {
+  readonly store: RunStore;
+  readonly sessions: RunSessions;
+  readonly agents: AgentPool;
+  readonly clients: Clients;
+  readonly log: Log;
+  readonly timing?: Partial<RunTiming>;
+}
+
+const NewMeta = z.looseObject({ agent: z.string().optional() }).nullish().catch(undefined);
+
+/** The runs of all sessions, at most one each: prompts, interjections, compactions, permissions. */
+export class Runs {
+  private readonly active = new Map<string, Run>();
+  private readonly audience = new Audience();
+  private readonly live: LiveSessions;
+  private readonly interjectionsOf: Interjections;
+  private readonly compactions: Compactions;
+  private readonly runParts: RunParts;
+  private stopping = false;
+
+  constructor(private readonly parts: RunsParts) {
+    const { store, sessions, agents, clients, log } = parts;
+    const timing = { ...defaultTiming, ...parts.timing };
+    const live = new LiveSessions({
+      sessions,
+      agents,
+      log,
+      timing,
+      forward: (sessionId, raw) => {
+        const update = z.record(z.string(), z.unknown()).safeParse(raw);
+        if (update.success) this.audience.forward(sessionId, update.data);
+      },
+    });
+    const desk = new PermissionDesk(
+      clients,
+      (client, sessionId) =>
+        (client.surface === 'editor' && this.sees(client, sessionId)) || this.audience.has(client, sessionId),
+      log,
+    );
+    const activeRun = (sessionId: string) => this.active.get(sessionId);
+    this.live = live;
+    this.runParts = { store, sessions, live, desk, audience: this.audience, log, timing };
+    this.interjectionsOf = new Interjections({
+      store,
+      activeRun,
+      runQueued: (sessionId) => this.runQueued(sessionId),
+      announce: (interjection) => this.announce(interjection),
+    });
+    this.compactions = new Compactions({
+      store,
+      live,
+      timing,
+      activeRun,
+      startRun: (input) => this.start(input),
+    });
+    clients.onDetach((client) => this.audience.leave(client));
+  }
+
+  /** Runs that are going on, compactions included. */
+  get activeCount(): number {
+    return this.active.size;
+  }
+
+  /** Ends what a service that died left open. Call once, before anything else. */
+  recover(): void {
+    recoverRuns(this.parts.store, this.parts.sessions, this.parts.log);
+  }
+
+  activeRun(sessionId: string): ActiveRun | undefined {
+    return this.active.get(sessionId)?.active;
+  }
+
+  /** Whether an agent could take a prompt or a compaction for that client, and if not, what to do about it. */
+  can(
+    client: Client,
+    session: { readonly id: string; readonly source: SourceKind; readonly agent?: string | undefined },
+  ): { prompt: boolean; compact: boolean; reason?: string } {
+    try {
+      agentForSession(client.options, session);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { prompt: false, compact: false, reason: error.message };
+    }
+    const commands = this.live.get(session.id)?.commands;
+    const compact =
+      !this.active.has(session.id) && (commands?.some(({ name }) => name === 'compact') ?? true);
+    return { prompt: true, compact };
+  }
+
+  /** Creates a session and opens it in its agent, so that an agent that cannot work is told at once. */
+  async newSession(client: Client, params: NewParams): Promise<{ sessionId: string }> {
+    const spec = agentForNew(client.options, NewMeta.parse(params._meta)?.agent);
+    const session = this.parts.sessions.create({
+      cwd: params.cwd,
+      agent: spec.id,
+      kind: 'build',
+      headless: false,
+      client,
+    });
+    const opened = await this.live.open(session, spec, { mcpServers: params.mcpServers });
+    opened.release();
+    this.audience.join(client, session.id);
+    return { sessionId: session.id };
+  }
+
+  /** Checks and attaches the client; the surface replays the transcript. Launches nothing. */
+  load(client: Client, params: LoadParams): Record<string, never> {
+    this.audience.join(client, this.parts.sessions.resolve(client, params.sessionId, params.cwd).id);
+    return {};
+  }
+
+  /** Checks and attaches the client without replay. Launches nothing. */
+  resume(client: Client, params: LoadParams): Record<string, never> {
+    return this.load(client, params);
+  }
+
+  /**
+   * Runs a turn and answers when it ended. The run goes on when the client leaves; `signal` cancels it while the client
+   * is there. Throws `turn_in_progress`, `forbidden`, `agent_unavailable`, `agent_failed`, `not_supported`.
+   */
+  async prompt(
+    client: Client,
+    params: PromptParams,
+    signal: AbortSignal,
+  ): Promise<{ stopReason: StopReason }> {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    this.refuseDuringRun(session.id);
+    const spec = agentForSession(client.options, session);
+    this.audience.join(client, session.id);
+    const run = this.start({
+      session,
+      spec,
+      kind: 'prompt',
+      owner: client,
+      blocks: params.prompt,
+      first: {
+        id: uuid(),
+        kind: 'user',
+        at: new Date().toISOString(),
+        content: params.prompt.map(toContentBlock),
+      },
+    });
+    for (const content of params.prompt)
+      this.audience.forward(session.id, { sessionUpdate: 'user_message_chunk', content }, client);
+    const onAbort = () => {
+      if (client.connected) run.cancel();
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    const outcome = await run.ended;
+    signal.removeEventListener('abort', onAbort);
+    if (outcome.error) throw outcome.error;
+    return { stopReason: outcome.stopReason ?? 'cancelled' };
+  }
+
+  /** Cancels the active run, if there is one. Throws `session_unavailable`. */
+  cancel(client: Client, params: SessionIdParams): void {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    this.active.get(session.id)?.cancel();
+  }
+
+  /** Cancels the run, waits for its end, and frees what the agent holds. The session stays. */
+  async close(client: Client, params: SessionIdParams): Promise<Record<string, never>> {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    await this.stop(session.id);
+    this.audience.leave(client, session.id);
+    return {};
+  }
+
+  /** Cancels the run of a session, waits until it ended, and closes the session in its agent. */
+  async stop(sessionId: string): Promise<void> {
+    const run = this.active.get(sessionId);
+    run?.cancel();
+    await run?.ended;
+    await this.live.close(sessionId);
+  }
+
+  /** Adds text to the active run; see `Interjections.add`. */
+  async interject(client: Client, params: InterjectParams): Promise<InterjectResult> {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    return this.interjectionsOf.add(client, session, params);
+  }
+
+  interjections(client: Client, params: { sessionId: string }): { interjections: Interjection[] } {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    return { interjections: this.interjectionsOf.list(session.id) };
+  }
+
+  discardInterjection(client: Client, params: DiscardInterjectionParams): Record<string, never> {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    this.interjectionsOf.discard(session.id, params.interjectionId);
+    return {};
+  }
+
+  /** Replaces the model's context by a summary; see `Compactions.compact`. */
+  async compact(client: Client, params: CompactParams, signal: AbortSignal): Promise<CompactResult> {
+    const session = this.parts.sessions.resolve(client, params.sessionId);
+    const spec = agentForSession(client.options, session);
+    return this.compactions.compact(client, session, spec, params, signal);
+  }
+
+  /** Cancels all runs, waits for them, and ends all agents. Nothing can be started afterwards. */
+  async stopAll(): Promise<void> {
+    this.stopping = true;
+    const runs = [...this.active.values()];
+    for (const run of runs) run.cancel();
+    await Promise.all(runs.map(({ ended }) => ended));
+    await this.parts.agents.close();
+  }
+
+  private start(input: RunInput): Run {
+    if (this.stopping) throw new DomainError('agent_unavailable', 'The session service is about to end.');
+    const run = new Run(this.runParts, input);
+    this.active.set(run.sessionId, run);
+    void run.ended.then((outcome) => this.ended(run, outcome));
+    return run;
+  }
+
+  private ended(run: Run, outcome: RunOutcome): void {
+    this.active.delete(run.sessionId);
+    try {
+      if (outcome.status === 'completed' && !this.stopping) this.runQueued(run.sessionId, run.input.spec);
+      else this.interjectionsOf.returnQueued(run.sessionId);
+    } catch (error) {
+      // They stay queued in the store; the next start of the service hands them back.
+      this.parts.log.error('queued interjections could not be dealt with', error);
+    }
+  }
+
+  /** Starts the next queued interjection as a turn of its own. */
+  private runQueued(sessionId: string, lastSpec?: AgentSpec): void {
+    if (this.active.has(sessionId)) return;
+    const queued = this.interjectionsOf.next(sessionId);
+    if (!queued) return;
+    const { row, owner } = queued;
+    if (!owner) {
+      this.interjectionsOf.returnQueued(sessionId);
+      return;
+    }
+    try {
+      const session: RunSession = this.parts.sessions.resolve(owner, sessionId);
+      const run = this.start({
+        session,
+        spec: lastSpec ?? agentForSession(owner.options, session),
+        kind: 'interjection',
+        owner,
+        blocks: [{ type: 'text', text: row.text }],
+        first: {
+          id: uuid(),
+          kind: 'user',
+          at: new Date().toISOString(),
+          content: [{ type: 'text', text: row.text }],
+          interjection: true,
+        },
+      });
+      this.interjectionsOf.sent(row, run.id);
+    } catch (error) {
+      this.parts.log.warn('a queued interjection could not be sent', { sessionId, error: String(error) });
+      this.interjectionsOf.returnQueued(sessionId);
+    }
+  }
+
+  private refuseDuringRun(sessionId: string): void {
+    if (this.active.has(sessionId) || this.compactions.isRunning(sessionId))
+      throw new DomainError(
+        'turn_in_progress',
+        'A turn is running in this session. Interject, or wait for its end.',
+      );
+  }
+
+  private announce(interjection: Interjection): void {
+    for (const client of this.parts.clients)
+      if (this.sees(client, interjection.sessionId)) client.notify('deck/interjection/update', interjection);
+  }
+
+  private sees(client: Client, sessionId: string): boolean {
+    try {
+      this.parts.sessions.resolve(client, sessionId);
+      return true;
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'session_unavailable') return false;
+      throw error;
+    }
+  }
+}
