@@ -1,0 +1,54 @@
+/** Longest preview of an entry or a turn, in UTF-16 units. */
+export const PREVIEW_LENGTH = 200;
+
+/** Only this much of a text is looked at for a preview. */
+const LOOK_AT = 4000;
+
+/** One line: white space folded, control and bidi characters removed, cut with an ellipsis. */
+export function oneLine(text: string, max: number = PREVIEW_LENGTH): string {
+  const line = text
+    .slice(0, LOOK_AT)
+    .replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (line.length <= max) return line;
+  const cut = line.slice(0, max - 1);
+  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+/** Milliseconds since the epoch of an ISO time or a number of seconds or milliseconds; undefined when it is none. */
+export function timeOf(value: unknown): number | undefined {
+  if (typeof value === 'string') {
+    const at = Date.parse(value);
+    return Number.isNaN(at) ? undefined : at;
+  }
+  if (typeof value === 'number' && Number.isFinite(value) && value > 0) {
+    return value < 1e11 ? value * 1000 : value;
+  }
+  return undefined;
+}
+
+/** The value as an object to look into; undefined when it is none. */
+export function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+}
+
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** The elements of an array; none when it is no array. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Bytes as a person reads them. */
+export function humanBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KB`;
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`;
+}
