@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agent, PROTOCOL_VERSION, RequestError, type InitializeRequest } from '@agentclientprotocol/sdk';
 import { AcpListResult, NewResult, SessionIdParams } from '../../protocol/acp.js';
 import type { ClientOptions } from '../../protocol/deck.js';
@@ -14,6 +15,33 @@ import { methodNotFound, wireError, type WireError } from './wire_error.js';
 /** Larger images are named in a replay, not sent. */
 const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
+/** A peer that has said its last word still gets the answers that come within this time. */
+const LAST_ANSWERS_MS = 5_000;
+
+/** Requests that are being answered. */
+class Pending {
+  private readonly answers = new Set<Promise<unknown>>();
+
+  track(method: string, answer: Promise<unknown>): Promise<unknown> {
+    // A turn may take hours; a client that closes its end does not wait for it.
+    if (method === 'session/prompt') return answer;
+    const settled = answer.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.answers.add(settled);
+    void settled.then(() => this.answers.delete(settled));
+    return answer;
+  }
+
+  async settled(): Promise<void> {
+    // What was read last has to reach its handler first.
+    await sleep(20);
+    await Promise.race([Promise.all(this.answers), sleep(LAST_ANSWERS_MS, undefined, { ref: false })]);
+    await sleep(20);
+  }
+}
+
 const extensions = Object.keys(methods).filter((name) => plainName(`_${name}`).underscored);
 
 function toRequestError({ code, message, data }: WireError): RequestError {
@@ -25,12 +53,13 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
   const { api, clients, log } = parts;
   const app = agent({ name: 'session-deck' })
     .onRequest('initialize', ({ params }) => initialize(params))
-    .onRequest('*', ({ method, params, signal }) => answer(method, params, signal))
+    .onRequest('*', ({ method, params, signal }) => pending.track(method, answer(method, params, signal)))
     .onNotification('*', ({ method, params }) => hear(method, params));
-  const connection = app.connect(acpStream(socket));
+  const pending = new Pending();
+  const connection = app.connect(acpStream(socket, () => pending.settled()));
   const client = new AcpClient(options, connection, (reason) => {
     if (reason) log.warn('an ACP connection is closed', reason);
-    socket.end();
+    socket.destroySoon();
     connection.close(reason);
   });
   /** Work on a session that later requests on it must wait for. */
@@ -164,6 +193,6 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
   socket.once('close', () => connection.close());
   void connection.closed.then(() => {
     clients.detach(client);
-    socket.end();
+    socket.destroySoon();
   });
 }

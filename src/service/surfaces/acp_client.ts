@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AgentConnection } from '@agentclientprotocol/sdk';
 import type * as z from 'zod';
 import { PermissionResult, type PermissionParams } from '../../protocol/acp.js';
-import type { ClientOptions, SessionsChanged } from '../../protocol/deck.js';
+import { SessionsChanged, type ClientOptions } from '../../protocol/deck.js';
 import type { Methods, ServiceNotification } from '../../protocol/methods.js';
 import type { SessionRow } from '../../protocol/session.js';
 import type { AttachedClient } from '../clients.js';
@@ -68,6 +68,7 @@ export class AcpClient implements AttachedClient {
   notify<M extends ServiceNotification>(method: M, params: z.output<Methods[M]['params']>): void;
   notify(method: ServiceNotification, params: unknown): void {
     if (!this.connected) return;
+    if (method === 'deck/sessions/changed' && this.told.size > 0) this.sessionsChanged(params);
     const family = method.slice(0, method.indexOf('/') + 1);
     const used = this.used.get(family);
     // Peers that have never heard of our own family would only be confused by it.
@@ -85,7 +86,7 @@ export class AcpClient implements AttachedClient {
 
   async requestPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
     signal.throwIfAborted();
-    const answer = await this.connection.client.request<unknown>('session/request_permission', params, {
+    const answer = await this.connection.client.request('session/request_permission', params, {
       cancellationSignal: signal,
       stopWaitingOnCancel: true,
     });
@@ -94,7 +95,7 @@ export class AcpClient implements AttachedClient {
 
   /** Sends an update of a replay; settles when the peer has room for more. */
   async replay(sessionId: string, update: SessionUpdate): Promise<void> {
-    await this.connection.client.notify<unknown>('session/update', { sessionId, update });
+    await this.connection.client.notify('session/update', { sessionId, update });
   }
 
   /** From now on live updates of the session wait, until `release`. */
@@ -119,7 +120,8 @@ export class AcpClient implements AttachedClient {
   }
 
   /** Tells what changed about the sessions that the peer knows, changed fields only. */
-  sessionsChanged({ upserted, removed }: SessionsChanged): void {
+  private sessionsChanged(params: unknown): void {
+    const { upserted, removed } = SessionsChanged.parse(params);
     for (const sessionId of removed) this.told.delete(sessionId);
     for (const row of upserted) {
       const before = this.told.get(row.sessionId);

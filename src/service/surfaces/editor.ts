@@ -4,11 +4,8 @@ import {
   CancellationTokenSource,
   createMessageConnection,
   ResponseError,
-  StreamMessageReader,
   StreamMessageWriter,
   type CancellationToken,
-  type DataCallback,
-  type Disposable,
   type MessageConnection,
 } from 'vscode-jsonrpc/node';
 import type * as z from 'zod';
@@ -18,37 +15,14 @@ import { PROTOCOL_VERSION } from '../../protocol/hello.js';
 import { methods, type Methods, type ServiceNotification } from '../../protocol/methods.js';
 import type { AttachedClient } from '../clients.js';
 import type { LogLevel } from '../file_log.js';
+import { LspReader } from './lsp_reader.js';
 import { plainName } from './names.js';
 import { Outbox } from './outbox.js';
 import type { SurfaceParts } from './surface.js';
 import { methodNotFound, SERVER_NOT_INITIALIZED, wireError, type WireError } from './wire_error.js';
 
-/** A longer message, or as many bytes that make no message, end the connection. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** LSP's `MessageType`. */
 const messageTypes: Partial<Record<LogLevel, number>> = { error: 1, warn: 2 };
-
-/** Reads messages, and gives up when too many bytes arrive without one. */
-class BoundedReader extends StreamMessageReader {
-  private unread = 0;
-
-  constructor(private readonly socket: Socket) {
-    super(socket);
-  }
-
-  override listen(callback: DataCallback): Disposable {
-    this.socket.on('data', (chunk: Buffer) => {
-      this.unread += chunk.length;
-      if (this.unread > MAX_MESSAGE_BYTES) {
-        this.socket.destroy(new Error(`a message is longer than ${MAX_MESSAGE_BYTES} bytes`));
-      }
-    });
-    return super.listen((message) => {
-      this.unread = 0;
-      callback(message);
-    });
-  }
-}
 
 /** An editor window. */
 class EditorClient implements AttachedClient {
@@ -111,7 +85,7 @@ class EditorClient implements AttachedClient {
   }
 
   end(): void {
-    this.socket.end();
+    this.socket.destroySoon();
   }
 }
 
@@ -132,7 +106,7 @@ function toResponseError({ code, message, data }: WireError): ResponseError<unkn
  */
 export function serveEditor(socket: Socket, options: ClientOptions, parts: SurfaceParts): void {
   const { api, clients, log } = parts;
-  const connection = createMessageConnection(new BoundedReader(socket), new StreamMessageWriter(socket), {
+  const connection = createMessageConnection(new LspReader(socket), new StreamMessageWriter(socket), {
     error: (message) => log.warn('editor connection', message),
     warn: (message) => log.debug('editor connection', message),
     info: (message) => log.debug('editor connection', message),
@@ -195,6 +169,7 @@ export function serveEditor(socket: Socket, options: ClientOptions, parts: Surfa
     socket.destroy();
   });
   socket.on('error', (error) => log.debug('an editor socket failed', error));
+  socket.once('end', () => socket.destroySoon());
   socket.once('close', () => {
     unlisten();
     connection.dispose();

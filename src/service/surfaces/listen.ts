@@ -26,8 +26,8 @@ export class Listener {
   private closing = false;
 
   constructor(private readonly options: ListenerOptions) {
-    // The editor's side ends its half after `exit`; ours follows when all is written.
-    this.server = net.createServer((socket) => void this.accept(socket));
+    // A peer that has said its last word still gets its answers.
+    this.server = net.createServer({ allowHalfOpen: true }, (socket) => void this.accept(socket));
   }
 
   /** Peers that have said hello and are still there. */
@@ -71,13 +71,14 @@ export class Listener {
       const hello = this.parse(await readLine(socket, MAX_HELLO_BYTES, HELLO_TIMEOUT_MS));
       const refusal = this.refusal(hello);
       if (refusal || !hello) {
-        socket.end(`${JSON.stringify(refusal)}\n`);
+        socket.write(`${JSON.stringify(refusal)}\n`);
+        socket.destroySoon();
         return;
       }
       const answer: HelloAnswer = { ok: true, version: this.options.version, pid: process.pid };
       socket.write(`${JSON.stringify(answer)}\n`);
       if (hello.surface === 'handover') {
-        socket.end();
+        socket.destroySoon();
         return;
       }
       this.greeted.add(socket);
