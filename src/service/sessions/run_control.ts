@@ -1,0 +1,13 @@
+import type { ActiveRun } from '../../protocol/session.js';
+import type { Client } from './client.js';
+import type { SessionRecord } from './record.js';
+
+/** What the rules of sessions need of the runs. */
+export interface RunControl {
+  /** The run of the session that is going on now. */
+  activeRun(sessionId: string): ActiveRun | undefined;
+  /** Cancels the run and waits until it ended; nothing to do when there is none. Rejects when it cannot be stopped. */
+  stop(sessionId: string): Promise<void>;
+  /** What can be done with the session now, and what stands in the way. */
+  can(client: Client, session: SessionRecord): { prompt: boolean; compact: boolean; reason?: string };
+}
