@@ -29,6 +29,7 @@
  *   notice TEXT       a notice of severity warning
  *   late              says "late" 100 ms after the turn was answered
  *   recall            says how many prompts this session had before, and the last one
+ *   heard             says everything that came in front of this prompt (an earlier conversation)
  *   env NAME          says the value of an environment variable
  *   anything else     says "You said: …"
  *   /compact [TEXT]   as a whole prompt: replaces its context; usage goes from what `usage` said to 1000;
@@ -124,6 +125,8 @@ function known(id: string): Session {
   return session;
 }
 
+/** What a client puts in front of the person's words (an earlier conversation) is remembered, not carried out. */
+const scriptOf = (blocks: readonly acp.ContentBlock[]) => textOf(blocks.slice(-1));
 const textOf = (blocks: readonly acp.ContentBlock[]) =>
   blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 
@@ -229,10 +232,11 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
       content: [{ type: 'diff', path, oldText, newText }],
     });
   },
-  async ask({ session, client, signal }, rest) {
+  async ask({ session, client, send, signal }, rest) {
+    const toolCallId = uuid();
     const { outcome } = await client.request('session/request_permission', {
       sessionId: session.id,
-      toolCall: { toolCallId: uuid(), title: rest || 'Run rm -rf build', kind: 'execute', status: 'pending' },
+      toolCall: { toolCallId, title: rest || 'Run rm -rf build', kind: 'execute', status: 'pending' },
       options: [
         { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
         { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
@@ -240,6 +244,11 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
       ],
     });
     const answer = outcome.outcome === 'selected' ? outcome.optionId : 'cancelled';
+    await send({
+      sessionUpdate: 'tool_call_update',
+      toolCallId,
+      status: answer.startsWith('a') ? 'completed' : 'failed',
+    });
     await say(session, client, `permission: ${answer}`);
     return signal.aborted ? 'cancelled' : undefined;
   },
@@ -322,13 +331,19 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
   },
   recall: ({ session, client }) =>
     say(session, client, `${session.prompts.length - 1} before, last: ${session.prompts.at(-2) ?? 'none'}`),
+  heard: ({ session, client }) => say(session, client, `heard: ${session.prompts.at(-1) ?? ''}`),
   env: ({ session, client }, rest) => say(session, client, process.env[rest] ?? 'unset'),
 };
 
-async function runTurn(session: Session, client: acp.AgentContext, text: string): Promise<StopReason> {
+async function runTurn(
+  session: Session,
+  client: acp.AgentContext,
+  prompt: readonly acp.ContentBlock[],
+): Promise<StopReason> {
   const cancel = new AbortController();
   session.cancel = cancel;
-  remember(session, 'user', text);
+  remember(session, 'user', textOf(prompt));
+  const text = scriptOf(prompt);
   const turn: Turn = { session, client, signal: cancel.signal, send: optionsOf(session, client).send };
   if (features.has('compact') && text.startsWith('/compact')) return compact(turn, text.slice(8).trim());
   for (const line of text.split('\n').filter(Boolean)) {
@@ -388,7 +403,7 @@ const app = acp
   .onRequest('session/prompt', async ({ params, client }) => {
     const session = known(params.sessionId);
     try {
-      const stopReason = await runTurn(session, client, textOf(params.prompt));
+      const stopReason = await runTurn(session, client, params.prompt);
       const used = session.used;
       if (used === undefined) return { stopReason };
       return {

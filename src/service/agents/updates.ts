@@ -62,8 +62,8 @@ const Tool = z.object({
   status: optional(ToolStatus),
   content: optional(z.array(z.unknown())),
   locations: optional(z.array(z.looseObject({ path: z.string(), line: optional(z.number().int()) }))),
-  rawInput: z.unknown(),
-  rawOutput: z.unknown(),
+  rawInput: z.unknown().optional(),
+  rawOutput: z.unknown().optional(),
   _meta: optional(z.looseObject({ claudeCode: optional(z.looseObject({ toolName: optional(z.string()) })) })),
 });
 const ToolContent = z.object({ type: z.literal('content'), content: z.unknown() });
@@ -110,7 +110,8 @@ export function parseUpdate(update: unknown): AgentUpdate {
   const kind = Kind.safeParse(update);
   if (!kind.success) return { type: 'unknown', name: '' };
   const name = kind.data.sessionUpdate;
-  return readers[name]?.(update) ?? { type: 'unknown', name };
+  const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
+  return reader?.(update) ?? { type: 'unknown', name };
 }
 
 type Reader = (update: unknown) => AgentUpdate | undefined;

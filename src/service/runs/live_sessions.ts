@@ -140,11 +140,7 @@ export class LiveSessions {
    * anew with what happened before in `handover`. `exceptTurn` is the turn that is being started. Throws
    * `agent_unavailable`, `agent_failed`, or `not_supported` when the agent can continue nothing.
    */
-  async open(
-    session: RunSession,
-    spec: AgentSpec,
-    options: { readonly exceptTurn?: string; readonly mcpServers?: readonly unknown[] } = {},
-  ): Promise<OpenedSession> {
+  async open(session: RunSession, spec: AgentSpec, exceptTurn?: string): Promise<OpenedSession> {
     await mustExist(session.cwd);
     const lease = await this.parts.agents.lease(spec);
     try {
@@ -155,20 +151,39 @@ export class LiveSessions {
       if (known) this.forget(session.id);
       let opening = this.opening.get(session.id);
       if (!opening) {
-        opening = this.start(session, spec, lease.connection, options).finally(() =>
+        opening = this.start(session, lease.connection, exceptTurn).finally(() =>
           this.opening.delete(session.id),
         );
         this.opening.set(session.id, opening);
       }
       const live = await opening;
-      this.live.set(session.id, { key, session: live });
-      void live.connection.closed.then(() => {
-        if (this.live.get(session.id)?.session === live) this.live.delete(session.id);
-      });
+      this.keep(key, live);
       return { live, release: lease.release };
     } catch (error) {
       lease.release();
       throw error;
+    }
+  }
+
+  /**
+   * Begins a session in an agent, then has `create` make ours with the agent's id of it, so that a failure leaves
+   * nothing behind. Throws like `open`.
+   */
+  async begin(
+    spec: AgentSpec,
+    cwd: string,
+    mcpServers: readonly unknown[],
+    create: (agentSession: string) => string,
+  ): Promise<string> {
+    await mustExist(cwd);
+    const lease = await this.parts.agents.lease(spec);
+    try {
+      const agentSession = await this.newAgentSession(lease.connection, cwd, mcpServers);
+      const sessionId = create(agentSession);
+      this.keep(specKey(spec), this.attach(sessionId, agentSession, lease.connection));
+      return sessionId;
+    } finally {
+      lease.release();
     }
   }
 
@@ -198,33 +213,44 @@ export class LiveSessions {
     this.live.delete(sessionId);
   }
 
+  private keep(key: string, live: LiveSession): void {
+    if (this.live.get(live.sessionId)?.session === live) return;
+    this.live.set(live.sessionId, { key, session: live });
+    void live.connection.closed.then(() => {
+      if (this.live.get(live.sessionId)?.session === live) this.live.delete(live.sessionId);
+    });
+  }
+
   private async start(
     session: RunSession,
-    spec: AgentSpec,
     connection: AgentConnection,
-    options: { readonly exceptTurn?: string; readonly mcpServers?: readonly unknown[] },
+    exceptTurn: string | undefined,
   ): Promise<LiveSession> {
     const continued = await this.continueKnown(session, connection);
     if (continued) return continued;
-    const answer = SessionAnswer.safeParse(
-      await connection.request(
-        'session/new',
-        { cwd: session.cwd, mcpServers: options.mcpServers ?? [] },
-        this.parts.timing.openMs,
-      ),
-    );
-    if (!answer.success)
-      throw new DomainError(
-        'agent_failed',
-        `${spec.title} answered session/new with something else than a session.`,
-      );
-    const live = this.attach(session.id, answer.data.sessionId, connection);
+    const agentSession = await this.newAgentSession(connection, session.cwd, []);
+    const live = this.attach(session.id, agentSession, connection);
     const handover = new Handover();
     for await (const entries of this.parts.sessions.replay(session.id))
-      for (const entry of entries) if (entry.turnId !== options.exceptTurn) handover.add(entry);
+      for (const entry of entries) if (entry.turnId !== exceptTurn) handover.add(entry);
     live.handover = handover.text();
-    this.parts.sessions.update(session.id, { agent: spec.id, agentSession: live.agentSessionId });
+    this.parts.sessions.update(session.id, { agent: connection.spec.id, agentSession });
     return live;
+  }
+
+  private async newAgentSession(
+    connection: AgentConnection,
+    cwd: string,
+    mcpServers: readonly unknown[],
+  ): Promise<string> {
+    const answer = SessionAnswer.safeParse(
+      await connection.request('session/new', { cwd, mcpServers }, this.parts.timing.openMs),
+    );
+    if (answer.success) return answer.data.sessionId;
+    throw new DomainError(
+      'agent_failed',
+      `${connection.spec.title} answered session/new with something else than a session.`,
+    );
   }
 
   /** Undefined when the agent has to begin anew. */
@@ -232,7 +258,7 @@ export class LiveSessions {
     session: RunSession,
     connection: AgentConnection,
   ): Promise<LiveSession | undefined> {
-    const { agentSession, cwd } = session;
+    const agentSession = agentSessionOf(session);
     if (agentSession === undefined) return undefined;
     const { resume, loadSession } = connection.capabilities;
     if (!resume && !loadSession) {
@@ -247,7 +273,7 @@ export class LiveSessions {
     try {
       await connection.request(
         resume ? 'session/resume' : 'session/load',
-        { sessionId: agentSession, cwd, mcpServers: [] },
+        { sessionId: agentSession, cwd: session.cwd, mcpServers: [] },
         this.parts.timing.openMs,
       );
       if (!resume) await live.quiet(this.parts.timing.quietMs);
@@ -267,6 +293,13 @@ export class LiveSessions {
     connection.attach(agentSessionId, live);
     return live;
   }
+}
+
+/** The agent's own id of the session; a tool's own session has it as its id, behind the source's name if that was taken. */
+function agentSessionOf(session: RunSession): string | undefined {
+  if (session.agentSession !== undefined || session.source === 'deck') return session.agentSession;
+  const prefix = `${session.source}:`;
+  return session.id.startsWith(prefix) ? session.id.slice(prefix.length) : session.id;
 }
 
 async function mustExist(cwd: string): Promise<void> {

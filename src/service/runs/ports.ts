@@ -34,9 +34,9 @@ export interface RunSessions {
   create(session: {
     cwd: string;
     agent: string;
+    agentSession: string;
     kind: SessionKind;
     headless: boolean;
-    client: Client;
   }): RunSession;
   update(sessionId: string, changes: SessionChanges): void;
   readonly writer: TranscriptWriter;

@@ -246,7 +246,7 @@ export class Run implements UpdateSink {
   }
 
   private async prompt(): Promise<{ stopReason: StopReason; usage?: Usage }> {
-    const opening = this.parts.live.open(this.input.session, this.input.spec, { exceptTurn: this.turnId });
+    const opening = this.parts.live.open(this.input.session, this.input.spec, this.turnId);
     const opened = await unlessAborted(opening, this.cancelling.signal, ({ release }) => release());
     const { live } = opened;
     if (this.cancelled) {

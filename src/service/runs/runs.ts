@@ -10,6 +10,7 @@ import type { AgentSpec } from '../agents/agent_process.js';
 import { toContentBlock } from '../agents/content.js';
 import type { Log } from '../log.js';
 import type { Client, Clients } from '../sessions/client.js';
+import { requireFolder, scopeOf } from '../sessions/scope.js';
 import { agentForNew, agentForSession } from './agent_choice.js';
 import { Audience } from './audience.js';
 import { Compactions } from './compaction.js';
@@ -110,20 +111,23 @@ export class Runs {
     return { prompt: true, compact };
   }
 
-  /** Creates a session and opens it in its agent, so that an agent that cannot work is told at once. */
+  /** Begins a session in its agent and then creates ours, so that an agent that cannot work is told at once. */
   async newSession(client: Client, params: NewParams): Promise<{ sessionId: string }> {
+    if (!scopeOf(client).has(requireFolder(params.cwd)))
+      throw new DomainError('forbidden', 'This folder is outside of those that were opened here.', { field: 'cwd' });
     const spec = agentForNew(client.options, NewMeta.parse(params._meta)?.agent);
-    const session = this.parts.sessions.create({
-      cwd: params.cwd,
-      agent: spec.id,
-      kind: 'build',
-      headless: false,
-      client,
+    const sessionId = await this.live.begin(spec, params.cwd, params.mcpServers, (agentSession) => {
+      const session = {
+        cwd: params.cwd,
+        agent: spec.id,
+        agentSession,
+        kind: 'build',
+        headless: false,
+      } as const;
+      return this.parts.sessions.create(session).id;
     });
-    const opened = await this.live.open(session, spec, { mcpServers: params.mcpServers });
-    opened.release();
-    this.audience.join(client, session.id);
-    return { sessionId: session.id };
+    this.audience.join(client, sessionId);
+    return { sessionId };
   }
 
   /** Checks and attaches the client; the surface replays the transcript. Launches nothing. */

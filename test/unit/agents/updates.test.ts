@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { parseToolCall, parseUpdate } from '../../../src/service/agents/updates.js';
+
+describe('updates of an agent', () => {
+  it('reads a chunk with and without a message id', () => {
+    const content = { type: 'text', text: 'hi' };
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'agent_message_chunk', content }), {
+      type: 'message',
+      role: 'assistant',
+      content,
+    });
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'user_message_chunk', content, messageId: 'm' }), {
+      type: 'message',
+      role: 'user',
+      content,
+      messageId: 'm',
+    });
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'agent_thought_chunk', content, messageId: null }), {
+      type: 'message',
+      role: 'thought',
+      content,
+    });
+  });
+
+  it('keeps content that it does not know as raw', () => {
+    const update = parseUpdate({
+      sessionUpdate: 'agent_message_chunk',
+      content: { type: 'smell', of: 'roses' },
+    });
+    assert.ok(update.type === 'message' && update.content.type === 'raw');
+    assert.match(update.content.text, /roses/);
+  });
+
+  it('merges nothing into a tool patch that was not told', () => {
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'tool_call_update', toolCallId: 'c', status: 'failed' }), {
+      type: 'tool',
+      patch: { callId: 'c', status: 'failed' },
+    });
+  });
+
+  it('reads diffs, content, locations, exit code and the tool name of Claude Code', () => {
+    const patch = parseToolCall({
+      toolCallId: 'c',
+      title: 'ls',
+      kind: 'execute',
+      status: 'completed',
+      content: [
+        { type: 'diff', path: '/a', newText: 'x' },
+        { type: 'content', content: { type: 'text', text: 'out' } },
+        { type: 'terminal', terminalId: 't' },
+      ],
+      locations: [{ path: '/a' }, { path: '/b', line: 3 }],
+      rawOutput: { exit_code: 2 },
+      _meta: { claudeCode: { toolName: 'Bash' } },
+    });
+    assert.deepEqual(patch, {
+      callId: 'c',
+      name: 'Bash',
+      title: 'ls',
+      kind: 'execute',
+      status: 'completed',
+      output: [
+        { type: 'text', text: 'out' },
+        { type: 'raw', text: '{"type":"terminal","terminalId":"t"}', reason: 'unknown tool content' },
+      ],
+      diffs: [{ path: '/a', oldText: null, newText: 'x' }],
+      exitCode: 2,
+      locations: [{ path: '/a' }, { path: '/b', line: 3 }],
+    });
+  });
+
+  it('takes malformed fields as not told instead of refusing the update', () => {
+    assert.deepEqual(
+      parseUpdate({ sessionUpdate: 'tool_call', toolCallId: 'c', kind: 'juggle', status: 7, locations: 'x' }),
+      { type: 'tool', patch: { callId: 'c' } },
+    );
+    assert.deepEqual(
+      parseUpdate({
+        sessionUpdate: 'plan',
+        entries: [{ content: 'a', priority: 'urgent', status: 'paused' }],
+      }),
+      { type: 'plan', items: [{ content: 'a', status: 'pending' }] },
+    );
+  });
+
+  it('tells what it does not know by name, and never throws', () => {
+    assert.deepEqual(parseUpdate({ sessionUpdate: '_hologram' }), { type: 'unknown', name: '_hologram' });
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'plan' }), { type: 'unknown', name: 'plan' });
+    for (const value of [undefined, null, 3, 'x', [], { sessionUpdate: 5 }])
+      assert.deepEqual(parseUpdate(value), { type: 'unknown', name: '' });
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'constructor' }), { type: 'unknown', name: 'constructor' });
+  });
+
+  it('strips the slash of commands and tells a cleared title from none', () => {
+    assert.deepEqual(
+      parseUpdate({ sessionUpdate: 'available_commands_update', availableCommands: [{ name: '/compact' }] }),
+      { type: 'commands', commands: [{ name: 'compact', description: '' }] },
+    );
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'session_info_update', title: null }), {
+      type: 'info',
+      title: null,
+    });
+    assert.deepEqual(parseUpdate({ sessionUpdate: 'session_info_update' }), { type: 'info' });
+  });
+});
