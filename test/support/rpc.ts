@@ -20,6 +20,7 @@ export class RawRpc {
   readonly answers = new Map<string, (params: unknown) => unknown>();
   readonly closed: Promise<void>;
   private nextId = 1;
+  private readonly ids = new Map<string, number>();
   private readonly waiting = new Map<number, (message: Message) => void>();
 
   constructor(
@@ -40,11 +41,17 @@ export class RawRpc {
   /** Sends a request and gives the whole answer. */
   call(method: string, params?: unknown): Promise<Message> {
     const id = this.nextId++;
+    this.ids.set(method, id);
     this.send({ jsonrpc: '2.0', id, method, params });
     return new Promise((resolve, reject) => {
       this.waiting.set(id, resolve);
       void this.closed.then(() => reject(new Error(`the peer ended before it answered ${method}`)));
     });
+  }
+
+  /** The id of the last request of a method. */
+  lastId(method: string): number | undefined {
+    return this.ids.get(method);
   }
 
   /** Sends a request and gives its result; an error rejects. */
