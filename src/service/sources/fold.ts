@@ -120,6 +120,10 @@ export class Fold {
     }
   }
 
+  get modelName(): string | undefined {
+    return this.#model;
+  }
+
   get updatedAt(): number {
     return this.#updatedAt;
   }
