@@ -3,6 +3,7 @@ import * as z from 'zod';
 /** A field of the wrong type counts as absent: one odd field must not cost a record. */
 const text = z.string().optional().catch(undefined);
 const flag = z.boolean().optional().catch(undefined);
+const anything = z.unknown().optional();
 const number = z.number().optional().catch(undefined);
 
 /** A block of a message; which fields it has depends on `type`. */
@@ -12,11 +13,11 @@ export const Block = z.object({
   thinking: text,
   id: text,
   name: text,
-  input: z.unknown(),
+  input: anything,
   tool_use_id: text,
   is_error: flag,
-  content: z.unknown(),
-  source: z.unknown(),
+  content: anything,
+  source: anything,
 });
 export type Block = z.infer<typeof Block>;
 
@@ -79,7 +80,7 @@ export const ClaudeRecord = z.object({
   logicalParentUuid: text,
   sessionId: text,
   agentId: text,
-  timestamp: z.unknown(),
+  timestamp: anything,
   cwd: text,
   entrypoint: text,
   isSidechain: flag,
@@ -90,11 +91,11 @@ export const ClaudeRecord = z.object({
   requestId: text,
   message: Message,
   /** Of system records. */
-  content: z.unknown(),
-  error: z.unknown(),
+  content: anything,
+  error: anything,
   durationMs: number,
   compactMetadata: CompactMetadata,
-  toolUseResult: z.unknown(),
+  toolUseResult: anything,
   attachment: Attachment,
   forkedFrom: z.object({ sessionId: text, messageUuid: text }).optional().catch(undefined),
   summary: text,
@@ -109,7 +110,6 @@ export function blocksOf(
   content: string | readonly (Block | undefined)[] | undefined,
 ): (Block | undefined)[] {
   if (content === undefined) return [];
-  if (typeof content === 'string')
-    return [{ type: 'text', text: content, input: undefined, content: undefined, source: undefined }];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
   return [...content];
 }

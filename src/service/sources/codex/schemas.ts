@@ -2,6 +2,7 @@ import * as z from 'zod';
 
 /** A field of the wrong type counts as absent: one odd field must not cost a record. */
 const text = z.string().optional().catch(undefined);
+const anything = z.unknown().optional();
 const number = z.number().optional().catch(undefined);
 
 const TokenUsage = z
@@ -17,7 +18,7 @@ const TokenUsage = z
 export type TokenUsage = z.infer<typeof TokenUsage>;
 
 const Item = z
-  .object({ type: text, text, content: z.unknown(), summary_text: z.unknown(), plan: z.unknown() })
+  .object({ type: text, text, content: anything, summary_text: anything, plan: anything })
   .optional()
   .catch(undefined);
 
@@ -26,37 +27,37 @@ export const Payload = z.object({
   type: text,
   // session_meta, turn_context
   id: text,
-  timestamp: z.unknown(),
+  timestamp: anything,
   cwd: text,
   originator: text,
-  source: z.unknown(),
+  source: anything,
   forked_from_id: text,
   parent_thread_id: text,
   model: text,
   // response_item
   role: text,
-  content: z.unknown(),
+  content: anything,
   name: text,
-  arguments: z.unknown(),
-  input: z.unknown(),
+  arguments: anything,
+  input: anything,
   call_id: text,
-  output: z.unknown(),
+  output: anything,
   status: text,
-  action: z.unknown(),
-  summary: z.unknown(),
-  result: z.unknown(),
+  action: anything,
+  summary: anything,
+  result: anything,
   // event_msg and compacted
   message: text,
   text,
-  images: z.unknown(),
-  local_images: z.unknown(),
+  images: anything,
+  local_images: anything,
   kind: text,
   info: z.object({ total_token_usage: TokenUsage, last_token_usage: TokenUsage }).optional().catch(undefined),
   num_turns: number,
   reason: text,
   turn_id: text,
   success: z.boolean().optional().catch(undefined),
-  changes: z.unknown(),
+  changes: anything,
   thread_name: text,
   item: Item,
 });
@@ -64,7 +65,7 @@ export type Payload = z.infer<typeof Payload>;
 
 /** A line of a rollout. Before September 2025 lines had no envelope: they were items, the first one the meta data. */
 export const RolloutLine = z.union([
-  z.object({ timestamp: z.unknown(), type: z.string(), payload: Payload }),
+  z.object({ timestamp: anything, type: z.string(), payload: Payload }),
   Payload.transform((payload) => ({
     timestamp: payload.timestamp,
     type:
