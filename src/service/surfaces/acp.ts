@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agent, PROTOCOL_VERSION, RequestError, type InitializeRequest } from '@agentclientprotocol/sdk';
-import { AcpListResult, NewResult, SessionIdParams } from '../../protocol/acp.js';
+import { SessionIdParams } from '../../protocol/acp.js';
 import type { ClientOptions } from '../../protocol/deck.js';
 import { DomainError } from '../../protocol/errors.js';
 import { methods } from '../../protocol/methods.js';
@@ -97,18 +97,6 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
           return await open(session, work, true);
         case 'session/resume':
           return await open(session, work, false);
-        case 'session/new': {
-          const result = await work();
-          client.follow(NewResult.parse(result).sessionId);
-          return result;
-        }
-        case 'session/list': {
-          const result = await work();
-          for (const { sessionId, title, updatedAt, _meta } of AcpListResult.parse(result).sessions) {
-            client.follow(sessionId, { title, updatedAt, meta: JSON.stringify(_meta) });
-          }
-          return result;
-        }
         default:
           return await work();
       }
@@ -136,7 +124,6 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
       if (withReplay) client.hold(sessionId);
       try {
         const result = await work();
-        client.follow(sessionId);
         if (withReplay) await replay(sessionId);
         return result;
       } finally {

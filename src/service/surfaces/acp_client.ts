@@ -2,26 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { AgentConnection } from '@agentclientprotocol/sdk';
 import type * as z from 'zod';
 import { PermissionResult, type PermissionParams } from '../../protocol/acp.js';
-import { SessionsChanged, type ClientOptions } from '../../protocol/deck.js';
+import type { ClientOptions } from '../../protocol/deck.js';
 import type { Methods, ServiceNotification } from '../../protocol/methods.js';
-import type { SessionRow } from '../../protocol/session.js';
 import type { AttachedClient } from '../clients.js';
 import type { AcpClientFeatures, SessionUpdate } from './acp_replay.js';
 import { isExtension } from './names.js';
 import { Outbox } from './outbox.js';
-
-/** What a client was last told about a session it knows. */
-interface Told {
-  readonly title?: string | undefined;
-  readonly updatedAt?: string | undefined;
-  readonly meta?: string | undefined;
-}
-
-/** The `_meta` of a row in ACP's shape. */
-function rowMeta(row: SessionRow): Record<string, unknown> {
-  const { messageCount, hasErrors, kind, headless, state, agent, parent } = row;
-  return { messageCount, hasErrors, kind, headless, state, agent, parent };
-}
 
 /** A peer that speaks ACP. */
 export class AcpClient implements AttachedClient {
@@ -32,7 +18,6 @@ export class AcpClient implements AttachedClient {
   private readonly used = new Map<string, { plain: boolean }>();
   /** Updates of live turns that wait until the replay of their session is through. */
   private readonly held = new Map<string, SessionUpdate[]>();
-  private readonly told = new Map<string, Told>();
   private readonly outbox: Outbox;
 
   constructor(
@@ -68,7 +53,6 @@ export class AcpClient implements AttachedClient {
   notify<M extends ServiceNotification>(method: M, params: z.output<Methods[M]['params']>): void;
   notify(method: ServiceNotification, params: unknown): void {
     if (!this.connected) return;
-    if (method === 'deck/sessions/changed' && this.told.size > 0) this.sessionsChanged(params);
     const family = method.slice(0, method.indexOf('/') + 1);
     const used = this.used.get(family);
     // Peers that have never heard of our own family would only be confused by it.
@@ -79,7 +63,8 @@ export class AcpClient implements AttachedClient {
   sessionUpdate(sessionId: string, update: SessionUpdate): void {
     if (!this.connected) return;
     const held = this.held.get(sessionId);
-    if (held) held.push(update);
+    // What is told about the session is no part of its transcript.
+    if (held && update['sessionUpdate'] !== 'session_info_update') held.push(update);
     else
       for (const one of this.suitable(update)) this.outbox.send('session/update', { sessionId, update: one });
   }
@@ -112,30 +97,6 @@ export class AcpClient implements AttachedClient {
     const held = this.held.get(sessionId) ?? [];
     this.held.delete(sessionId);
     for (const update of held) this.sessionUpdate(sessionId, update);
-  }
-
-  /** The peer knows the session from now on: it hears of changes of its title, time and `_meta`. */
-  follow(sessionId: string, known: Told = {}): void {
-    this.told.set(sessionId, { ...this.told.get(sessionId), ...known });
-  }
-
-  /** Tells what changed about the sessions that the peer knows, changed fields only. */
-  private sessionsChanged(params: unknown): void {
-    const { upserted, removed } = SessionsChanged.parse(params);
-    for (const sessionId of removed) this.told.delete(sessionId);
-    for (const row of upserted) {
-      const before = this.told.get(row.sessionId);
-      if (!before) continue;
-      const meta = JSON.stringify(rowMeta(row));
-      const update: SessionUpdate = {
-        ...(row.title !== before.title && { title: row.title ?? null }),
-        ...(row.updatedAt !== before.updatedAt && { updatedAt: row.updatedAt }),
-        ...(meta !== before.meta && { _meta: rowMeta(row) }),
-      };
-      if (Object.keys(update).length === 0) continue;
-      this.told.set(row.sessionId, { title: row.title, updatedAt: row.updatedAt, meta });
-      this.sessionUpdate(row.sessionId, { sessionUpdate: 'session_info_update', ...update });
-    }
   }
 
   /** What the peer can take of an update: kinds that it did not announce become text, or nothing. */
