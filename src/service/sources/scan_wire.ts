@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { EntryKind, Usage } from '../../protocol/entry.js';
+import { SourceKind } from '../../protocol/session.js';
+
+/** What the worker is told to do. */
+export const ScanRequest = z.discriminatedUnion('do', [
+  z.object({
+    do: z.literal('scan'),
+    id: z.number(),
+    kind: SourceKind,
+    path: z.string(),
+    from: z.number(),
+    state: z.unknown().optional(),
+  }),
+  z.object({ do: z.literal('cancel'), id: z.number() }),
+]);
+export type ScanRequest = z.infer<typeof ScanRequest>;
+
+const Status = z.enum(['in_progress', 'completed', 'failed', 'cancelled']);
+const Entry = z.object({
+  id: z.string(),
+  turnId: z.string(),
+  kind: EntryKind,
+  at: z.number(),
+  status: Status.exactOptional(),
+  boundary: z.boolean(),
+  ranges: z.array(z.tuple([z.number(), z.number()])),
+  block: z.number().exactOptional(),
+  preview: z.string(),
+});
+const Turn = z.object({
+  id: z.string(),
+  prompt: z.string(),
+  at: z.number(),
+  endedAt: z.number().exactOptional(),
+  status: z.enum(['running', 'completed', 'failed', 'cancelled']),
+  firstEntryId: z.string(),
+  lastEntryId: z.string(),
+  boundaryEntryId: z.string().exactOptional(),
+  tools: z.number(),
+  files: z.array(z.string()),
+  usage: Usage.exactOptional(),
+});
+const Title = z.object({ text: z.string(), by: z.enum(['prompt', 'agent', 'user']) });
+const Head = z.object({
+  sessionId: z.string(),
+  cwd: z.string(),
+  title: Title.exactOptional(),
+  preview: z.string().exactOptional(),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  model: z.string().exactOptional(),
+  kind: z.enum(['build', 'chat']),
+  headless: z.boolean(),
+  archived: z.boolean(),
+  parent: z.object({ sessionId: z.string(), relation: z.enum(['fork', 'subagent']) }).exactOptional(),
+  empty: z.boolean(),
+  unreadable: z.string().exactOptional(),
+});
+const Rest = z.object({
+  mode: z.enum(['append', 'rewrite']),
+  turns: z.array(Turn),
+  usage: z.array(
+    z.object({ messageId: z.string(), model: z.string().exactOptional(), at: z.number(), usage: Usage }),
+  ),
+  children: z.array(z.object({ head: Head, entries: z.array(Entry), turns: z.array(Turn) })),
+  offset: z.number(),
+  state: z.unknown(),
+  totals: z.object({
+    messageCount: z.number(),
+    skipped: z.number(),
+    offBranch: z.number(),
+    hasErrors: z.boolean(),
+    usage: Usage.exactOptional(),
+    model: z.string().exactOptional(),
+    title: Title.exactOptional(),
+    preview: z.string().exactOptional(),
+    updatedAt: z.number(),
+  }),
+});
+
+/** What the worker answers: entries in parts, so that taking them never holds up the service, then the rest. */
+export const ScanReply = z.discriminatedUnion('is', [
+  z.object({ is: z.literal('entries'), id: z.number(), entries: z.array(Entry) }),
+  z.object({ is: z.literal('done'), id: z.number(), rest: Rest }),
+  z.object({ is: z.literal('failed'), id: z.number(), name: z.string(), message: z.string() }),
+]);
+export type ScanReply = z.infer<typeof ScanReply>;
+
+/** Entries in one part. */
+export const PART = 1000;
