@@ -1,0 +1,253 @@
+import * as z from 'zod';
+import type { Database } from '../database.js';
+import type { SessionsTable } from './sessions.js';
+import { json, optional } from './columns.js';
+import { InterjectionState } from '../../../protocol/deck.js';
+
+const RunKind = z.enum(['prompt', 'interjection', 'compaction']);
+
+const RunRow = z
+  .object({
+    id: z.string(),
+    session: z.string(),
+    turn: z.string(),
+    kind: RunKind,
+    agent: z.string(),
+    started_at: z.number(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    sessionId: row.session,
+    turnId: row.turn,
+    kind: row.kind,
+    agent: row.agent,
+    startedAt: row.started_at,
+  }));
+/** A run that was begun. Times are in ms since the epoch. */
+export type StoredRun = z.output<typeof RunRow>;
+
+const InterjectionRow = z
+  .object({
+    id: z.string(),
+    session: z.string(),
+    run: optional(z.string()),
+    text: z.string(),
+    state: InterjectionState,
+    created_at: z.number(),
+    updated_at: z.number(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    sessionId: row.session,
+    runId: row.run,
+    text: row.text,
+    state: row.state,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }));
+export type StoredInterjection = z.output<typeof InterjectionRow>;
+
+const PermissionRow = z
+  .object({
+    id: z.string(),
+    session: z.string(),
+    run: z.string(),
+    entry: z.string(),
+    request: json(z.unknown()),
+    created_at: z.number(),
+  })
+  .transform((row) => ({
+    id: row.id,
+    runId: row.run,
+    sessionId: row.session,
+    entryId: row.entry,
+    request: row.request,
+    createdAt: row.created_at,
+  }));
+/** A question that an agent asked; `request` is the question as it asked it. */
+export type StoredPermission = z.output<typeof PermissionRow>;
+
+interface Tokens {
+  readonly input?: number | undefined;
+  readonly output?: number | undefined;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+  readonly reasoning?: number | undefined;
+}
+
+const named = (table: string, columns: string, where: string) =>
+  `SELECT session.id AS session, ${columns} FROM ${table} JOIN session ON session.num = ${table}.session WHERE ${where}`;
+const RUN = 'run.id AS id, turn, run.kind AS kind, run.agent AS agent, started_at';
+const INTERJECTION =
+  'interjection.id AS id, run, text, interjection.state AS state, interjection.created_at AS created_at, interjection.updated_at AS updated_at';
+const PERMISSION = 'permission.id AS id, run, entry, request, permission.created_at AS created_at';
+
+/** Tables `run`, `interjection`, `permission`, `compaction` and `usage_record`. Each call is durable when it returns. */
+export class RunTables {
+  constructor(
+    private readonly db: Database,
+    private readonly sessions: SessionsTable,
+  ) {}
+
+  addRun(run: StoredRun): void {
+    this.db.run(
+      `INSERT INTO run (id, session, turn, kind, agent, status, started_at) VALUES (?, ?, ?, ?, ?, 'running', ?)`,
+      [run.id, this.sessions.require(run.sessionId), run.turnId, run.kind, run.agent, run.startedAt],
+    );
+  }
+
+  endRun(
+    id: string,
+    end: {
+      status: 'completed' | 'failed' | 'cancelled';
+      stopReason?: string;
+      error?: string;
+      endedAt: number;
+    },
+  ): void {
+    this.db.run('UPDATE run SET status = ?, stop_reason = ?, error = ?, ended_at = ? WHERE id = ?', [
+      end.status,
+      end.stopReason ?? null,
+      end.error ?? null,
+      end.endedAt,
+      id,
+    ]);
+  }
+
+  /** Runs without an end: while the service starts, those of one that died. */
+  openRuns(): StoredRun[] {
+    return this.db.all(RunRow, named('run', RUN, `run.status = 'running'`));
+  }
+
+  /** When runs on a session went on; an open one has no end. */
+  runWindows(sessionId: string): { startedAt: number; endedAt?: number | undefined }[] {
+    const session = this.sessions.number(sessionId);
+    if (session === undefined) return [];
+    const Window = z
+      .object({ started_at: z.number(), ended_at: optional(z.number()) })
+      .transform((row) => ({ startedAt: row.started_at, endedAt: row.ended_at }));
+    return this.db.all(Window, 'SELECT started_at, ended_at FROM run WHERE session = ? ORDER BY started_at', [
+      session,
+    ]);
+  }
+
+  addInterjection(row: Omit<StoredInterjection, 'runId'> & { readonly runId?: string | undefined }): void {
+    this.db.run('INSERT INTO interjection VALUES (?, ?, ?, ?, ?, ?, ?)', [
+      row.id,
+      this.sessions.require(row.sessionId),
+      row.runId ?? null,
+      row.text,
+      row.state,
+      row.createdAt,
+      row.updatedAt,
+    ]);
+  }
+
+  changeInterjection(
+    id: string,
+    change: { state: StoredInterjection['state']; runId?: string; updatedAt: number },
+  ): void {
+    this.db.run('UPDATE interjection SET state = ?, run = coalesce(?, run), updated_at = ? WHERE id = ?', [
+      change.state,
+      change.runId ?? null,
+      change.updatedAt,
+      id,
+    ]);
+  }
+
+  interjection(id: string): StoredInterjection | undefined {
+    return this.db.get(InterjectionRow, named('interjection', INTERJECTION, 'interjection.id = ?'), [id]);
+  }
+
+  /** In the order in which they came; of all sessions when `sessionId` is absent. */
+  interjections(states: readonly StoredInterjection['state'][], sessionId?: string): StoredInterjection[] {
+    const where = [`interjection.state IN (${states.map(() => '?').join(', ')})`];
+    if (sessionId !== undefined) where.push('session.id = ?');
+    return this.db.all(
+      InterjectionRow,
+      `${named('interjection', INTERJECTION, where.join(' AND '))} ORDER BY interjection.created_at, interjection.rowid`,
+      [...states, ...(sessionId === undefined ? [] : [sessionId])],
+    );
+  }
+
+  addPermission(row: StoredPermission): void {
+    this.db.run(
+      'INSERT INTO permission (id, session, run, entry, request, created_at) VALUES (?, ?, ?, ?, ?, ?)',
+      [
+        row.id,
+        this.sessions.require(row.sessionId),
+        row.runId,
+        row.entryId,
+        JSON.stringify(row.request ?? null),
+        row.createdAt,
+      ],
+    );
+  }
+
+  /** `optionId` absent: cancelled or expired. */
+  endPermission(id: string, end: { optionId?: string; endedAt: number }): void {
+    this.db.run('UPDATE permission SET option = ?, ended_at = ? WHERE id = ?', [
+      end.optionId ?? null,
+      end.endedAt,
+      id,
+    ]);
+  }
+
+  openPermissions(): StoredPermission[] {
+    return this.db.all(PermissionRow, named('permission', PERMISSION, 'permission.ended_at IS NULL'));
+  }
+
+  addCompaction(row: {
+    id: string;
+    sessionId: string;
+    runId: string;
+    entryId: string;
+    startedAt: number;
+  }): void {
+    this.db.run(
+      `INSERT INTO compaction (id, session, run, entry, status, started_at) VALUES (?, ?, ?, ?, 'running', ?)`,
+      [row.id, this.sessions.require(row.sessionId), row.runId, row.entryId, row.startedAt],
+    );
+  }
+
+  endCompaction(
+    id: string,
+    end: {
+      status: 'completed' | 'failed' | 'cancelled';
+      tokensBefore?: number;
+      tokensAfter?: number;
+      error?: string;
+      endedAt: number;
+    },
+  ): void {
+    this.db.run(
+      'UPDATE compaction SET status = ?, tokens_before = ?, tokens_after = ?, error = ?, ended_at = ? WHERE id = ?',
+      [end.status, end.tokensBefore ?? null, end.tokensAfter ?? null, end.error ?? null, end.endedAt, id],
+    );
+  }
+
+  /** The tokens of one response; a second time for the same message changes nothing. */
+  addUsage(row: {
+    sessionId: string;
+    messageId: string;
+    agent?: string | undefined;
+    model?: string | undefined;
+    at: number;
+    usage: Tokens;
+    elapsedMs?: number | undefined;
+  }): void {
+    this.db.run('INSERT OR IGNORE INTO usage_record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+      this.sessions.require(row.sessionId),
+      row.messageId,
+      row.agent ?? null,
+      row.model ?? null,
+      row.at,
+      row.usage.input ?? null,
+      row.usage.output ?? null,
+      row.usage.cacheRead ?? null,
+      row.usage.cacheWrite ?? null,
+      row.usage.reasoning ?? null,
+      row.elapsedMs ?? null,
+    ]);
+  }
+}
