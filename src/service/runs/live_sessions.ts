@@ -76,7 +76,7 @@ export class LiveSession implements AgentSessionListener {
       this.sink.update(update, raw);
       return;
     }
-    this.parts.forward(this.sessionId, raw);
+    if (update.type !== 'info') this.parts.forward(this.sessionId, raw);
     if (update.type === 'message' || update.type === 'tool' || update.type === 'unknown') {
       this.outOfTurn += 1;
       if (this.outOfTurn === 1)

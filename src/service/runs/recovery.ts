@@ -1,6 +1,8 @@
 import { v7 as uuid } from 'uuid';
+import type { Entry } from '../../protocol/entry.js';
 import type { Log } from '../log.js';
-import type { RunSessions, RunStore } from './ports.js';
+import type { EntryDraft } from '../sessions/transcript.js';
+import type { RunRow, RunSessions, RunStore } from './ports.js';
 
 const SENTENCE = 'The session service ended while this turn was running. What came before is kept.';
 
@@ -8,33 +10,60 @@ const SENTENCE = 'The session service ended while this turn was running. What ca
  * Ends what a service that died left open: runs become failed and say so, permissions expire, interjections that were
  * not sent are handed back. One damaged row does not keep the others from it.
  */
-export function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): void {
+export async function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): Promise<void> {
   const endedAt = Date.now();
-  const attempt = (what: string, work: () => void) => {
+  const attempt = async (what: string, work: () => void | Promise<void>) => {
     try {
-      work();
+      await work();
     } catch (error) {
       log.error(`could not recover ${what}`, error);
     }
   };
   for (const { id } of store.openPermissions())
-    attempt('a permission', () => store.endPermission(id, { endedAt }));
+    await attempt('a permission', () => store.endPermission(id, { endedAt }));
   for (const { id } of store.interjections(['pending', 'queued']))
-    attempt('an interjection', () => store.changeInterjection(id, { state: 'returned', updatedAt: endedAt }));
+    await attempt('an interjection', () =>
+      store.changeInterjection(id, { state: 'returned', updatedAt: endedAt }),
+    );
   for (const run of store.openRuns()) {
-    attempt('a turn', () => {
-      sessions.writer.write(run.sessionId, run.turnId, [
-        {
-          id: uuid(),
-          kind: 'notice',
-          at: new Date(endedAt).toISOString(),
-          severity: 'error',
-          content: [{ type: 'text', text: SENTENCE }],
-        },
-      ]);
-      sessions.writer.endTurn(run.sessionId, run.turnId, { status: 'failed' });
-    });
-    attempt('a session', () => sessions.update(run.sessionId, { state: 'failed' }));
-    attempt('a run', () => store.endRun(run.id, { status: 'failed', error: SENTENCE, endedAt }));
+    await attempt('a turn', () => closeTurn(sessions, run, endedAt));
+    await attempt('a session', () => sessions.update(run.sessionId, { state: 'failed' }));
+    await attempt('a run', () => store.endRun(run.id, { status: 'failed', error: SENTENCE, endedAt }));
   }
+}
+
+async function closeTurn(sessions: RunSessions, run: RunRow, endedAt: number): Promise<void> {
+  const open: EntryDraft[] = [];
+  for await (const entries of sessions.replay(run.sessionId))
+    for (const entry of entries)
+      if (entry.turnId === run.turnId && entry.status === 'in_progress') open.push(closed(entry));
+  const notice: EntryDraft = {
+    id: uuid(),
+    kind: 'notice',
+    at: new Date(endedAt).toISOString(),
+    severity: 'error',
+    content: [{ type: 'text', text: SENTENCE }],
+  };
+  sessions.writer.write(run.sessionId, run.turnId, [...open, notice]);
+  sessions.writer.endTurn(run.sessionId, run.turnId, { status: 'failed' });
+}
+
+/** The entry as it is after the end: a message stays as far as it came, the rest did not succeed. */
+function closed(entry: Entry): EntryDraft {
+  const { id, kind, at, content, tool, plan, ask, compaction, severity, model } = entry;
+  const status =
+    kind === 'assistant' || kind === 'thought' ? 'completed' : kind === 'permission' ? 'cancelled' : 'failed';
+  return {
+    id,
+    kind,
+    at,
+    content,
+    status,
+    ...(tool ? { tool: { ...tool, status: 'failed' } } : {}),
+    ...(plan ? { plan } : {}),
+    ...(ask ? { ask } : {}),
+    ...(compaction ? { compaction } : {}),
+    ...(severity ? { severity } : {}),
+    ...(model ? { model } : {}),
+  };
 }

@@ -93,15 +93,20 @@ export class Run implements UpdateSink {
     this.sessionId = input.session.id;
     this.entries = new TurnEntries(input.first);
     this.turnId = parts.sessions.writer.beginTurn(this.sessionId, input.first).turnId;
-    parts.store.addRun({
-      id: this.id,
-      sessionId: this.sessionId,
-      turnId: this.turnId,
-      kind: input.kind,
-      agent: input.spec.id,
-      startedAt: this.startedAt,
-    });
-    parts.sessions.update(this.sessionId, { state: 'running' });
+    try {
+      parts.store.addRun({
+        id: this.id,
+        sessionId: this.sessionId,
+        turnId: this.turnId,
+        kind: input.kind,
+        agent: input.spec.id,
+        startedAt: this.startedAt,
+      });
+      parts.sessions.update(this.sessionId, { state: 'running' });
+    } catch (error) {
+      parts.sessions.writer.endTurn(this.sessionId, this.turnId, { status: 'failed' });
+      throw error;
+    }
     this.ended = this.execute();
   }
 
@@ -174,7 +179,8 @@ export class Run implements UpdateSink {
     if (update.type === 'usage') this.tokensAfter = update.used;
     this.entries.apply(update, raw);
     const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
-    if (forwarded.success) this.rawUpdates.push(forwarded.data);
+    // Titles are announced by the sessions, which know whether the agent's counts.
+    if (forwarded.success && update.type !== 'info') this.rawUpdates.push(forwarded.data);
     if (
       this.entries.pendingCharacters > MAX_PENDING_CHARACTERS ||
       this.rawUpdates.length > MAX_PENDING_UPDATES

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod';
 import type { LoadParams, NewParams, PromptParams, SessionIdParams, StopReason } from '../../protocol/acp.js';
@@ -29,6 +30,9 @@ export interface RunsParts {
   readonly log: Log;
   readonly timing?: Partial<RunTiming>;
 }
+
+/** Milliseconds that cancelled runs get when the service ends. */
+const STOP_MS = 2000;
 
 const NewMeta = z.looseObject({ agent: z.string().optional() }).nullish().catch(undefined);
 
@@ -86,8 +90,8 @@ export class Runs {
   }
 
   /** Ends what a service that died left open. Call once, before anything else. */
-  recover(): void {
-    recoverRuns(this.parts.store, this.parts.sessions, this.parts.log);
+  async recover(): Promise<void> {
+    await recoverRuns(this.parts.store, this.parts.sessions, this.parts.log);
   }
 
   activeRun(sessionId: string): ActiveRun | undefined {
@@ -114,7 +118,9 @@ export class Runs {
   /** Begins a session in its agent and then creates ours, so that an agent that cannot work is told at once. */
   async newSession(client: Client, params: NewParams): Promise<{ sessionId: string }> {
     if (!scopeOf(client).has(requireFolder(params.cwd)))
-      throw new DomainError('forbidden', 'This folder is outside of those that were opened here.', { field: 'cwd' });
+      throw new DomainError('forbidden', 'This folder is outside of those that were opened here.', {
+        field: 'cwd',
+      });
     const spec = agentForNew(client.options, NewMeta.parse(params._meta)?.agent);
     const sessionId = await this.live.begin(spec, params.cwd, params.mcpServers, (agentSession) => {
       const session = {
@@ -225,13 +231,15 @@ export class Runs {
     return this.compactions.compact(client, session, spec, params, signal);
   }
 
-  /** Cancels all runs, waits for them, and ends all agents. Nothing can be started afterwards. */
+  /** Cancels all runs, waits a little for them, and ends all agents and so the rest. Nothing can be started afterwards. */
   async stopAll(): Promise<void> {
     this.stopping = true;
     const runs = [...this.active.values()];
     for (const run of runs) run.cancel();
-    await Promise.all(runs.map(({ ended }) => ended));
+    const ended = Promise.all(runs.map((run) => run.ended));
+    await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
     await this.parts.agents.close();
+    await ended;
   }
 
   private start(input: RunInput): Run {
