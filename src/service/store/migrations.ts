@@ -69,7 +69,6 @@ const migrations: readonly string[] = [
     boundary INTEGER NOT NULL,
     revision INTEGER NOT NULL,
     body TEXT,
-    path TEXT,
     ranges TEXT,
     block INTEGER,
     preview TEXT NOT NULL
@@ -172,8 +171,8 @@ const migrations: readonly string[] = [
   ) WITHOUT ROWID;
 
   CREATE TABLE trash (
-    session TEXT PRIMARY KEY,
-    name TEXT,
+    name TEXT PRIMARY KEY,
+    session TEXT NOT NULL,
     deleted_at INTEGER NOT NULL,
     undo_until INTEGER NOT NULL
   );

@@ -29,7 +29,6 @@ const Row = z
     boundary: flag,
     revision: z.number(),
     body: json(Body).nullable(),
-    path: z.string().nullable(),
     ranges: json(Ranges).nullable(),
     block: optional(z.number()),
     preview: z.string(),
@@ -49,19 +48,18 @@ const Row = z
     }),
   );
 
-/** Where an entry's content is: in ranges of a file of another tool, or here as JSON. */
+/** Where an entry's content is: at ranges of the session's file, or here as JSON. */
 type Place =
-  | { in: 'file'; path: string; ranges: z.output<typeof Ranges>; block?: number | undefined }
+  | { in: 'file'; ranges: z.output<typeof Ranges>; block?: number | undefined }
   | { in: 'store'; body: z.output<typeof Body> };
 
 function place(row: {
   body: z.output<typeof Body> | null;
-  path: string | null;
   ranges: z.output<typeof Ranges> | null;
   block: number | undefined;
 }): Place {
   if (row.body !== null) return { in: 'store', body: row.body };
-  return { in: 'file', path: row.path ?? '', ranges: row.ranges ?? [], block: row.block };
+  return { in: 'file', ranges: row.ranges ?? [], block: row.block };
 }
 
 /** One row of a transcript. */
@@ -72,14 +70,13 @@ export type EntryToStore = Omit<StoredEntry, 'place'> & {
   readonly place:
     | {
         readonly in: 'file';
-        readonly path: string;
         readonly ranges: readonly (readonly [number, number])[];
         readonly block?: number | undefined;
       }
     | { readonly in: 'store'; readonly body: z.output<typeof Body> };
 };
 
-const COLUMNS = 'ordinal, id, turn, kind, at, status, boundary, revision, body, path, ranges, block, preview';
+const COLUMNS = 'ordinal, id, turn, kind, at, status, boundary, revision, body, ranges, block, preview';
 const WHOLE = 'session = ? AND generation = ?';
 
 /** Table `entry`. Rows of several generations stand beside each other until the older ones are removed. */
@@ -116,7 +113,7 @@ export class EntriesTable {
     for (const entry of entries) {
       const { place } = entry;
       this.db.run(
-        `INSERT OR REPLACE INTO entry (session, generation, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO entry (session, generation, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         [
           session,
           generation,
@@ -129,7 +126,6 @@ export class EntriesTable {
           Number(entry.boundary),
           entry.revision,
           place.in === 'store' ? JSON.stringify(place.body) : null,
-          place.in === 'file' ? place.path : null,
           place.in === 'file' ? JSON.stringify(place.ranges) : null,
           place.in === 'file' ? (place.block ?? null) : null,
           entry.preview,

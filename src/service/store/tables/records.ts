@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Database } from '../database.js';
 import { EntriesTable, type EntryToStore, type StoredEntry } from './entries.js';
 import { FilesTable, type StoredFile } from './files.js';
-import { json, optional } from './columns.js';
+import { json } from './columns.js';
 import { type RunTables } from './runs.js';
 import { type SessionsTable, type StoredSession } from './sessions.js';
 import { type StoredTurn, TurnsTable, type TurnToStore } from './turns.js';
@@ -12,14 +12,14 @@ import { type StoredTurn, TurnsTable, type TurnToStore } from './turns.js';
 const STEP = 2000;
 
 const TrashRow = z
-  .object({ session: z.string(), name: optional(z.string()), deleted_at: z.number(), undo_until: z.number() })
+  .object({ session: z.string(), name: z.string(), deleted_at: z.number(), undo_until: z.number() })
   .transform((row) => ({
     sessionId: row.session,
     name: row.name,
     deletedAt: row.deleted_at,
     undoUntil: row.undo_until,
   }));
-/** A deleted session; `name` is its folder in the trash, undefined when it had no files. */
+/** A deletion; `name` is its folder in the trash. */
 export type StoredTrash = z.output<typeof TrashRow>;
 
 const OperationRow = z.object({
@@ -157,17 +157,17 @@ export class SessionRecords {
     return this.db.all(TrashRow, 'SELECT * FROM trash');
   }
 
-  putTrash(record: Omit<StoredTrash, 'name'> & { readonly name?: string | undefined }): void {
+  putTrash(record: StoredTrash): void {
     this.db.run('INSERT OR REPLACE INTO trash VALUES (?, ?, ?, ?)', [
+      record.name,
       record.sessionId,
-      record.name ?? null,
       record.deletedAt,
       record.undoUntil,
     ]);
   }
 
-  removeTrash(sessionId: string): void {
-    this.db.run('DELETE FROM trash WHERE session = ?', [sessionId]);
+  removeTrash(name: string): void {
+    this.db.run('DELETE FROM trash WHERE name = ?', [name]);
   }
 
   operation(id: string): StoredOperation | undefined {

@@ -4,7 +4,7 @@ import { Parent, SessionKind, SessionState, SourceKind } from '../../../protocol
 import type { Database } from '../database.js';
 import { compact, flag, json, optional } from './columns.js';
 
-const Title = z.object({ text: z.string(), by: z.enum(['prompt', 'agent', 'user']) });
+const Title = z.object({ text: z.string(), by: z.enum(['prompt', 'agent', 'tool', 'user']) });
 
 const Row = z
   .object({
