@@ -87,6 +87,17 @@ describe('runs: permissions', function () {
     assert.equal(await last(), 'assistant: permission: cancelled');
   });
 
+  it('withdraws the question when the turn ends without waiting for the answer', async () => {
+    assert.deepEqual(await run('asknot\necho bye'), { stopReason: 'end_turn' });
+    await until(() => owner.asked[0]?.signal.aborted === true);
+    await sleep(20);
+    const entries = await home.entries(sessionId);
+    assert.equal(entries.find(({ kind }) => kind === 'permission')?.status, 'cancelled');
+    assert.equal(brief(entries).at(-1), 'assistant: bye');
+    assert.equal(home.state(sessionId), 'idle');
+    await run('echo again');
+  });
+
   it('withdraws the question when the agent dies', async () => {
     const dying = run('ask').catch((error: unknown) => error);
     await until(() => owner.asked.length === 1);

@@ -11,6 +11,7 @@
  *   opentool          a tool call that is never finished
  *   edit PATH TEXT    writes TEXT to PATH (below the session's cwd) and tells it as a diff
  *   ask [TITLE]       asks for a permission (options allow, always, reject), then says "permission: <optionId|cancelled>"
+ *   asknot [TITLE]    asks for a permission and does not wait for the answer
  *   plan              a plan with three items, replaced twice
  *   slow MS           waits, unless cancelled
  *   wait              waits until cancelled
@@ -130,6 +131,16 @@ const scriptOf = (blocks: readonly acp.ContentBlock[]) => textOf(blocks.slice(-1
 const textOf = (blocks: readonly acp.ContentBlock[]) =>
   blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 
+const modelOptions: acp.SessionConfigOption[] = [
+  {
+    type: 'select',
+    id: 'model',
+    name: 'Model',
+    category: 'model',
+    currentValue: 'scripted-1',
+    options: [{ value: 'scripted-1', name: 'Scripted 1' }],
+  },
+];
 const commands: Update = {
   sessionUpdate: 'available_commands_update',
   availableCommands: features.has('compact')
@@ -251,6 +262,16 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
     });
     await say(session, client, `permission: ${answer}`);
     return signal.aborted ? 'cancelled' : undefined;
+  },
+  async asknot({ session, client }, rest) {
+    void client
+      .request('session/request_permission', {
+        sessionId: session.id,
+        toolCall: { toolCallId: uuid(), title: rest || 'Impatient' },
+        options: [{ optionId: 'allow', name: 'Allow', kind: 'allow_once' }],
+      })
+      .catch(() => undefined);
+    return Promise.resolve(sleep(50));
   },
   async plan({ send }) {
     const items = ['Look', 'Change', 'Check'];
@@ -398,7 +419,7 @@ const app = acp
     if (dir) writeFileSync(fileOf(session.id), `${JSON.stringify({ id: session.id, cwd: params.cwd })}\n`);
     // Before the answer: a client has to be ready for that.
     await optionsOf(session, client).send(commands);
-    return { sessionId: session.id };
+    return { sessionId: session.id, configOptions: modelOptions };
   })
   .onRequest('session/prompt', async ({ params, client }) => {
     const session = known(params.sessionId);

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { ToolKind, ToolStatus, type ContentBlock, type FileDiff } from '../../protocol/content.js';
 import { PlanItem } from '../../protocol/entry.js';
 import { rawBlock, toContentBlock } from './content.js';
+import { modelOf } from './model.js';
 
 /** What a `tool_call` or `tool_call_update` tells. Absent means unchanged; lists replace. */
 export interface ToolPatch {
@@ -48,7 +49,7 @@ export type AgentUpdate =
     }
   | { readonly type: 'compaction_chunk'; readonly compactionId: string; readonly content: ContentBlock }
   /** Known, and of no consequence for the transcript (modes, options). */
-  | { readonly type: 'settings' }
+  | { readonly type: 'settings'; readonly model?: string }
   | { readonly type: 'unknown'; readonly name: string };
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);
@@ -177,7 +178,10 @@ const readers: Readonly<Record<string, Reader | undefined>> = {
     content: toContentBlock(content),
   })),
   current_mode_update: settings,
-  config_option_update: settings,
+  config_option_update: (update) => {
+    const model = modelOf(update);
+    return model === undefined ? { type: 'settings' } : { type: 'settings', model };
+  },
 };
 
 /** Reads the `toolCall` of a permission request, which has the shape of a `tool_call_update`. */

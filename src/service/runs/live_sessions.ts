@@ -6,6 +6,7 @@ import { DomainError } from '../../protocol/errors.js';
 import type { AgentConnection, AgentSessionListener } from '../agents/agent_connection.js';
 import { specKey, type AgentPool } from '../agents/agent_pool.js';
 import type { AgentSpec } from '../agents/agent_process.js';
+import { modelOf } from '../agents/model.js';
 import { parseUpdate, type AgentCommand, type AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
 import { Handover } from './handover.js';
@@ -61,6 +62,8 @@ export class LiveSession implements AgentSessionListener {
     readonly sessionId: string,
     readonly agentSessionId: string,
     readonly connection: AgentConnection,
+    /** As the agent named it. */
+    public model: string | undefined,
     private readonly parts: Pick<LiveSessionsParts, 'sessions' | 'log' | 'forward'>,
   ) {}
 
@@ -69,6 +72,10 @@ export class LiveSession implements AgentSessionListener {
     const update = parseUpdate(raw);
     if (update.type === 'commands') this.commands = update.commands;
     else if (update.type === 'usage') this.usedTokens = update.used;
+    else if (update.type === 'settings' && update.model !== undefined && update.model !== this.model) {
+      this.model = update.model;
+      this.parts.sessions.update(this.sessionId, { model: update.model });
+    }
     if (this.replaying) return;
     if (update.type === 'info' && update.title !== undefined)
       this.parts.sessions.update(this.sessionId, { agentTitle: update.title });
@@ -118,6 +125,12 @@ export interface LiveSessionsParts {
 export interface OpenedSession {
   readonly live: LiveSession;
   readonly release: () => void;
+}
+
+/** A session that an agent has begun. */
+export interface NewAgentSession {
+  readonly agentSession: string;
+  readonly model: string | undefined;
 }
 
 const SessionAnswer = z.looseObject({ sessionId: z.string().min(1) });
@@ -173,14 +186,14 @@ export class LiveSessions {
     spec: AgentSpec,
     cwd: string,
     mcpServers: readonly unknown[],
-    create: (agentSession: string) => string,
+    create: (begun: NewAgentSession) => string,
   ): Promise<string> {
     await mustExist(cwd);
     const lease = await this.parts.agents.lease(spec);
     try {
-      const agentSession = await this.newAgentSession(lease.connection, cwd, mcpServers);
-      const sessionId = create(agentSession);
-      this.keep(specKey(spec), this.attach(sessionId, agentSession, lease.connection));
+      const begun = await this.newAgentSession(lease.connection, cwd, mcpServers);
+      const sessionId = create(begun);
+      this.keep(specKey(spec), this.attach(sessionId, begun.agentSession, lease.connection, begun.model));
       return sessionId;
     } finally {
       lease.release();
@@ -228,13 +241,17 @@ export class LiveSessions {
   ): Promise<LiveSession> {
     const continued = await this.continueKnown(session, connection);
     if (continued) return continued;
-    const agentSession = await this.newAgentSession(connection, session.cwd, []);
-    const live = this.attach(session.id, agentSession, connection);
+    const { agentSession, model } = await this.newAgentSession(connection, session.cwd, []);
+    const live = this.attach(session.id, agentSession, connection, model);
     const handover = new Handover();
     for await (const entries of this.parts.sessions.replay(session.id))
       for (const entry of entries) if (entry.turnId !== exceptTurn) handover.add(entry);
     live.handover = handover.text();
-    this.parts.sessions.update(session.id, { agent: connection.spec.id, agentSession });
+    this.parts.sessions.update(session.id, {
+      agent: connection.spec.id,
+      agentSession,
+      ...(model === undefined ? {} : { model }),
+    });
     return live;
   }
 
@@ -242,11 +259,10 @@ export class LiveSessions {
     connection: AgentConnection,
     cwd: string,
     mcpServers: readonly unknown[],
-  ): Promise<string> {
-    const answer = SessionAnswer.safeParse(
-      await connection.request('session/new', { cwd, mcpServers }, this.parts.timing.openMs),
-    );
-    if (answer.success) return answer.data.sessionId;
+  ): Promise<NewAgentSession> {
+    const answer = await connection.request('session/new', { cwd, mcpServers }, this.parts.timing.openMs);
+    const session = SessionAnswer.safeParse(answer);
+    if (session.success) return { agentSession: session.data.sessionId, model: modelOf(answer) };
     throw new DomainError(
       'agent_failed',
       `${connection.spec.title} answered session/new with something else than a session.`,
@@ -271,13 +287,18 @@ export class LiveSessions {
     const live = this.attach(session.id, agentSession, connection);
     live.replaying = true;
     try {
-      await connection.request(
+      const answer = await connection.request(
         resume ? 'session/resume' : 'session/load',
         { sessionId: agentSession, cwd: session.cwd, mcpServers: [] },
         this.parts.timing.openMs,
       );
       if (!resume) await live.quiet(this.parts.timing.quietMs);
       live.replaying = false;
+      const model = modelOf(answer);
+      if (model !== undefined) {
+        live.model = model;
+        this.parts.sessions.update(session.id, { model });
+      }
       return live;
     } catch (error) {
       connection.detach(agentSession, live);
@@ -288,8 +309,13 @@ export class LiveSessions {
     }
   }
 
-  private attach(sessionId: string, agentSessionId: string, connection: AgentConnection): LiveSession {
-    const live = new LiveSession(sessionId, agentSessionId, connection, this.parts);
+  private attach(
+    sessionId: string,
+    agentSessionId: string,
+    connection: AgentConnection,
+    model?: string,
+  ): LiveSession {
+    const live = new LiveSession(sessionId, agentSessionId, connection, model, this.parts);
     connection.attach(agentSessionId, live);
     return live;
   }

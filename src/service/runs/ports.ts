@@ -35,6 +35,7 @@ export interface RunSessions {
     cwd: string;
     agent: string;
     agentSession: string;
+    model?: string;
     kind: SessionKind;
     headless: boolean;
   }): RunSession;

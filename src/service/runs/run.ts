@@ -73,6 +73,8 @@ export class Run implements UpdateSink {
   private readonly startedAt = Date.now();
   private readonly entries: TurnEntries;
   private readonly cancelling = new AbortController();
+  /** Aborts when the turn has ended: an agent may end it without waiting for the answer to its own question. */
+  private readonly over = new AbortController();
   private readonly rawUpdates: Record<string, unknown>[] = [];
   private live: LiveSession | undefined;
   private prompting = false;
@@ -212,7 +214,7 @@ export class Run implements UpdateSink {
       sessionId: this.sessionId,
       owner: this.input.owner,
       params,
-      signal: AbortSignal.any([this.cancelling.signal, agentSignal]),
+      signal: AbortSignal.any([this.cancelling.signal, this.over.signal, agentSignal]),
     });
     const optionId = result.outcome.outcome === 'selected' ? result.outcome.optionId : undefined;
     this.parts.store.endPermission(id, {
@@ -220,6 +222,7 @@ export class Run implements UpdateSink {
       endedAt: Date.now(),
     });
     this.openQuestions -= 1;
+    if (this.over.signal.aborted) return result;
     this.entries.answered(entryId, optionId);
     this.flush();
     if (this.openQuestions === 0 && this.prompting)
@@ -311,6 +314,7 @@ export class Run implements UpdateSink {
     const { entries, sessionId, turnId } = this;
     const { store, sessions } = this.parts;
     this.writeError = undefined;
+    this.over.abort();
     entries.finish(outcome.status);
     entries.compacted(outcome.status, {
       ...this.tokens,
@@ -335,6 +339,7 @@ export class Run implements UpdateSink {
         sessionId,
         messageId: this.id,
         agent: this.input.spec.id,
+        model: this.live?.model,
         at: endedAt,
         usage,
         elapsedMs: endedAt - this.startedAt,

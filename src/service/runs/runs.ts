@@ -11,6 +11,7 @@ import type { AgentSpec } from '../agents/agent_process.js';
 import { toContentBlock } from '../agents/content.js';
 import type { Log } from '../log.js';
 import type { Client, Clients } from '../sessions/client.js';
+import type { RunControl } from '../sessions/run_control.js';
 import { requireFolder, scopeOf } from '../sessions/scope.js';
 import { agentForNew, agentForSession } from './agent_choice.js';
 import { Audience } from './audience.js';
@@ -37,7 +38,7 @@ const STOP_MS = 2000;
 const NewMeta = z.looseObject({ agent: z.string().optional() }).nullish().catch(undefined);
 
 /** The runs of all sessions, at most one each: prompts, interjections, compactions, permissions. */
-export class Runs {
+export class Runs implements RunControl {
   private readonly active = new Map<string, Run>();
   private readonly audience = new Audience();
   private readonly live: LiveSessions;
@@ -122,16 +123,20 @@ export class Runs {
         field: 'cwd',
       });
     const spec = agentForNew(client.options, NewMeta.parse(params._meta)?.agent);
-    const sessionId = await this.live.begin(spec, params.cwd, params.mcpServers, (agentSession) => {
-      const session = {
-        cwd: params.cwd,
-        agent: spec.id,
-        agentSession,
-        kind: 'build',
-        headless: false,
-      } as const;
-      return this.parts.sessions.create(session).id;
-    });
+    const sessionId = await this.live.begin(
+      spec,
+      params.cwd,
+      params.mcpServers,
+      ({ agentSession, model }) =>
+        this.parts.sessions.create({
+          cwd: params.cwd,
+          agent: spec.id,
+          agentSession,
+          ...(model === undefined ? {} : { model }),
+          kind: 'build',
+          headless: false,
+        }).id,
+    );
     this.audience.join(client, sessionId);
     return { sessionId };
   }
