@@ -116,6 +116,26 @@ describe('runs: interjections', function () {
     );
   });
 
+  it('is not lost when the run ends while the agent is asked to take it', async () => {
+    await open('steering');
+    const turn = run('slow 60');
+    await sleep(20);
+    const asked = interject('slowly, after the end', { interjectionId: 'i' });
+    await turn;
+    assert.equal((await asked).status, 'injected');
+    await until(() => home.runs.activeCount === 0);
+    assert.deepEqual(announced('i'), ['pending', 'queued', 'injected']);
+    assert.equal(brief(await home.entries(sessionId)).at(-1), 'assistant: You said: slowly, after the end');
+    const cancelled = run('wait');
+    await sleep(20);
+    const late = interject('slowly, too late', { interjectionId: 'j' });
+    await sleep(20);
+    home.runs.cancel(client, { sessionId });
+    await cancelled;
+    assert.equal((await late).status, 'idle');
+    assert.deepEqual(announced('j'), ['pending', 'queued', 'returned']);
+  });
+
   it('does nothing again for an id that it knows, and refuses the id for another text', async () => {
     await open('steering');
     const turn = run('steer\nsteer');

@@ -36,6 +36,8 @@
  *   /compact [TEXT]   as a whole prompt: replaces its context; usage goes from what `usage` said to 1000;
  *                     TEXT "fail" answers with an error, "slow" waits until cancelled, else it is said as "Compacted. TEXT"
  *
+ * Steering (feature `steering`) takes text into the turn, unless it begins with "refuse" or, after 200 ms, "slowly".
+ *
  * Environment:
  *   AGENT_FEATURES    comma list of: load, resume, list, close, steering, compact (default "close,compact";
  *                     with AGENT_DIR also load,resume,list)
@@ -439,12 +441,13 @@ const app = acp
   .onRequest(
     '_session/steering',
     z.looseObject({ sessionId: z.string(), prompt: z.array(z.looseObject({ text: z.string().optional() })) }),
-    ({ params }) => {
+    async ({ params }) => {
       if (!features.has('steering')) throw acp.RequestError.methodNotFound('_session/steering');
       const session = known(params.sessionId);
       if (!session.cancel) return { outcome: 'promptRequired' };
       const text = params.prompt.map((block) => block.text ?? '').join('');
-      if (text.startsWith('refuse')) return { outcome: 'failed', reason: 'not now' };
+      if (text.startsWith('slowly')) await sleep(200);
+      if (/^(refuse|slowly)/.test(text)) return { outcome: 'failed', reason: 'not now' };
       session.steered.push(text);
       remember(session, 'user', text);
       session.onSteer?.();

@@ -141,7 +141,12 @@ export class Run implements UpdateSink {
   /** Gives text to the agent for the turn that runs. False when it did not take it. */
   async steer(text: string): Promise<boolean> {
     const live = this.live;
-    if (!live?.connection.capabilities.steering || !this.prompting || this.input.kind === 'compaction')
+    if (
+      !live?.connection.capabilities.steering ||
+      !this.prompting ||
+      this.cancelled ||
+      this.input.kind === 'compaction'
+    )
       return false;
     const Outcome = z.looseObject({ outcome: z.string() });
     try {
