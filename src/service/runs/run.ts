@@ -354,9 +354,10 @@ export class Run implements UpdateSink {
   }
 
   private flushSoon(): void {
+    if (this.flushTimer !== undefined) return;
     // A long message is written as a whole each time, so it is written less often.
     const delay = this.parts.timing.flushMs + Math.min(950, this.entries.growingCharacters / 256);
-    this.flushTimer ??= setTimeout(() => this.flush(), delay);
+    this.flushTimer = setTimeout(() => this.flush(), delay);
   }
 
   /** Writes what changed, then tells those who listen. A failure to write fails the run. */

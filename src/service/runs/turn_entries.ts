@@ -10,6 +10,9 @@ const MAX_MESSAGE_CHARACTERS = 256 * 1024;
 /** Updates of unknown kinds that are kept in one turn; the rest is only counted. */
 const MAX_RAW_ENTRIES = 100;
 
+/** Finished tool calls and messages of a turn that can still be updated. */
+const MAX_KEPT = 500;
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Mutable<EntryDraft>;
 
@@ -62,6 +65,8 @@ export class TurnEntries {
     const drafts = [...this.changed.values()].map((draft) => ({ ...draft, content: [...draft.content] }));
     this.changed.clear();
     this.pending = 0;
+    forgetFinished(this.tools);
+    forgetFinished(this.messages);
     return drafts;
   }
 
@@ -294,6 +299,14 @@ export class TurnEntries {
 
   private touch(draft: Draft): void {
     this.changed.set(draft.id, draft);
+  }
+}
+
+/** Keeps memory bounded in a turn of thousands of calls: what was finished long ago is not expected to change again. */
+function forgetFinished(drafts: Map<string, Draft>): void {
+  for (const [key, { status }] of drafts) {
+    if (drafts.size <= MAX_KEPT) return;
+    if (status === 'completed' || status === 'failed') drafts.delete(key);
   }
 }
 

@@ -157,6 +157,22 @@ describe('entries of a turn', () => {
     assert.equal(entries.map(({ content }) => textOf(content)).join('').length, 600_000);
   });
 
+  it('can update a recent call and any open one in a turn of thousands', () => {
+    const turn = new Turn().say({ sessionUpdate: 'tool_call', toolCallId: 'open', status: 'in_progress' });
+    for (let i = 0; i < 3000; i += 1) {
+      turn.say({ sessionUpdate: 'tool_call', toolCallId: `c${String(i)}`, status: 'completed' });
+      turn.take();
+    }
+    turn.say(
+      { sessionUpdate: 'tool_call_update', toolCallId: 'open', status: 'completed' },
+      { sessionUpdate: 'tool_call_update', toolCallId: 'c2999', title: 'last' },
+    );
+    turn.take();
+    assert.equal(turn.all.size, 3001);
+    assert.equal([...turn.all.values()][0]?.status, 'completed');
+    assert.equal([...turn.all.values()].at(-1)?.tool?.title, 'last');
+  });
+
   it('records a permission with its answer', () => {
     const turn = new Turn();
     const options = [{ optionId: 'y', name: 'Yes', kind: 'allow_once' as const }];
