@@ -1,16 +1,12 @@
 import fs from 'node:fs/promises';
 import { Endpoint } from '../protocol/hello.js';
 import { systemCode } from './errors.js';
-import { endpointFile } from './paths.js';
+import { endpointFiles } from './paths.js';
 
-/**
- * How the owner of a store is reached. Undefined when nobody has said so, or when what is written there cannot be
- * read: a service that starts replaces the file.
- */
-export async function readEndpoint(storeDir: string): Promise<Endpoint | undefined> {
+async function read(file: string): Promise<Endpoint | undefined> {
   let text: string;
   try {
-    text = await fs.readFile(endpointFile(storeDir), 'utf8');
+    text = await fs.readFile(file, 'utf8');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
@@ -21,4 +17,13 @@ export async function readEndpoint(storeDir: string): Promise<Endpoint | undefin
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+/**
+ * How the owner of a store is reached. Undefined when nobody has said so, or when what is written there cannot be
+ * read: a service that starts replaces the file.
+ */
+export async function readEndpoint(storeDir: string): Promise<Endpoint | undefined> {
+  const { inStore, besideSocket } = endpointFiles(storeDir);
+  return (await read(inStore)) ?? (await read(besideSocket));
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import { systemCode } from './errors.js';
 import { logDir, startLogFile } from './paths.js';
 
 /** Exit code of a service that found its store owned by another one: whoever started it attaches to that one. */
@@ -20,6 +21,20 @@ function tail(file: string, offset: number): string {
   return text.length > MAX_REASON_LENGTH ? `…${text.slice(-MAX_REASON_LENGTH)}` : text;
 }
 
+/** Opens the file that the service writes to; on the disk's refusal its words are lost, the service is not. */
+function openOutput(storeDir: string): { file: string; output: number; offset: number } | undefined {
+  const file = startLogFile(storeDir);
+  try {
+    fs.mkdirSync(logDir(storeDir), { recursive: true, mode: 0o700 });
+    const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    const output = fs.openSync(file, size > MAX_START_LOG_BYTES ? 'w' : 'a', 0o600);
+    return { file, output, offset: fs.fstatSync(output).size };
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
 /** Starts a service that outlives the caller, its terminal and its window. */
 export function startService(options: {
   readonly storeDir: string;
@@ -27,11 +42,8 @@ export function startService(options: {
   readonly runtime: string;
   readonly env: NodeJS.ProcessEnv;
 }): StartedService {
-  fs.mkdirSync(logDir(options.storeDir), { recursive: true, mode: 0o700 });
-  const file = startLogFile(options.storeDir);
-  const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  const output = fs.openSync(file, size > MAX_START_LOG_BYTES ? 'w' : 'a', 0o600);
-  const offset = fs.fstatSync(output).size;
+  const log = openOutput(options.storeDir);
+  const output = log?.output ?? 'ignore';
   let ended: { code: number | null; signal: string | null; reason: string } | undefined;
   try {
     const child = spawn(options.runtime, [options.serviceScript, 'serve', '--store', options.storeDir], {
@@ -46,11 +58,11 @@ export function startService(options: {
       ended ??= { code: null, signal: null, reason: error.message };
     });
     child.once('exit', (code, signal) => {
-      ended ??= { code, signal, reason: tail(file, offset) };
+      ended ??= { code, signal, reason: log ? tail(log.file, log.offset) : '' };
     });
     child.unref();
     return { pid: child.pid, ended: () => ended };
   } finally {
-    fs.closeSync(output);
+    if (log) fs.closeSync(log.output);
   }
 }

@@ -1,63 +1,66 @@
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { endpointFile } from '../attach/paths.js';
+import { systemCode } from '../attach/errors.js';
+import { endpointFiles, makePrivate, runtimeDir, storeHash } from '../attach/paths.js';
 import { Endpoint } from '../protocol/hello.js';
 
-/** Unix limits the path of a socket to 104 bytes (macOS) or 108 (Linux), with its end. */
-const MAX_SOCKET_PATH = 100;
 const SOCKET_NAME = 'service.sock';
-
-/** Whether the folder is a real one, the user's own, that nobody else can enter. Makes it so where it can. */
-function makePrivate(folder: string): boolean {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const stat = fs.lstatSync(folder);
-  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) return false;
-  fs.chmodSync(folder, 0o700);
-  return true;
-}
+/** The disk does not take a file. */
+const NOT_WRITABLE = new Set(['EROFS', 'EACCES', 'EPERM', 'ENOSPC', 'EDQUOT']);
 
 /**
  * The address that the owner of a store listens on: a socket in a folder that only the user can enter, or a named
  * pipe on Windows. What an owner that died has left there is removed, so only an owner may call this.
  */
 export function claimAddress(storeDir: string): string {
-  const hash = createHash('sha256').update(fs.realpathSync(storeDir)).digest('hex').slice(0, 16);
-  const name = `session-deck-${hash}`;
-  if (process.platform === 'win32') return `\\\\.\\pipe\\${name}-${process.pid}`;
-  const bases = [process.env['XDG_RUNTIME_DIR'], os.tmpdir(), '/tmp'].filter(
-    (base) => base !== undefined && path.isAbsolute(base) && fs.existsSync(base),
-  );
-  const fits = bases.find((base) => path.join(base ?? '', name, SOCKET_NAME).length <= MAX_SOCKET_PATH);
-  const base = fits ?? '/tmp';
-  const folder = path.join(base, name);
+  if (process.platform === 'win32') return `\\\\.\\pipe\\session-deck-${storeHash(storeDir)}-${process.pid}`;
+  const folder = runtimeDir(storeDir);
   // Somebody else may have made a folder of that name in a place that all can write to.
-  const home = makePrivate(folder) ? folder : fs.mkdtempSync(path.join(base, 'session-deck-'));
+  const home = makePrivate(folder) ? folder : fs.mkdtempSync(`${folder}-`);
   const address = path.join(home, SOCKET_NAME);
   fs.rmSync(address, { force: true });
   return address;
 }
 
-/** Removes the socket and its folder. */
+/** Removes the socket, and its folder when nothing else is in it. */
 export function releaseAddress(address: string): void {
   if (process.platform === 'win32') return;
   fs.rmSync(address, { force: true });
-  fs.rmdirSync(path.dirname(address));
+  try {
+    fs.rmdirSync(path.dirname(address));
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY'].includes(systemCode(error) ?? '')) throw error;
+  }
+}
+
+function replace(file: string, text: string): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    fs.writeFileSync(draft, text, { mode: 0o600 });
+    fs.renameSync(draft, file);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 /** Writes how the service is reached, for the user's eyes only, at once or not at all. */
 export function publishEndpoint(storeDir: string, endpoint: Endpoint): void {
-  const file = endpointFile(storeDir);
-  const draft = `${file}.${process.pid}`;
-  fs.writeFileSync(draft, `${JSON.stringify(endpoint)}\n`, { mode: 0o600 });
-  fs.renameSync(draft, file);
+  const { inStore, besideSocket } = endpointFiles(storeDir);
+  const text = `${JSON.stringify(endpoint)}\n`;
+  try {
+    replace(inStore, text);
+  } catch (error) {
+    if (!NOT_WRITABLE.has(systemCode(error) ?? '') || !makePrivate(path.dirname(besideSocket))) throw error;
+    replace(besideSocket, text);
+  }
 }
 
-/** Removes the endpoint file if it is ours. */
+/** Removes the endpoint files that are ours. */
 export function withdrawEndpoint(storeDir: string, token: string): void {
-  const file = endpointFile(storeDir);
-  if (!fs.existsSync(file)) return;
-  const published = Endpoint.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
-  if (published.data?.token === token) fs.rmSync(file);
+  for (const file of Object.values(endpointFiles(storeDir))) {
+    if (!fs.existsSync(file)) continue;
+    const published = Endpoint.safeParse(JSON.parse(fs.readFileSync(file, 'utf8')));
+    if (published.data?.token === token) fs.rmSync(file);
+  }
 }

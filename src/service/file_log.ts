@@ -27,8 +27,9 @@ function describe(details: unknown): string {
 
 /** A log in two files of bounded size: `<name>` and, once that is full, `<name>.1`. Lines are on disk at once. */
 export class FileLog implements Log {
-  private fd: number;
-  private size: number;
+  /** Undefined when the disk does not take the file: then lines go to stderr. */
+  private fd: number | undefined;
+  private size = 0;
   private readonly listeners = new Set<LogListener>();
 
   constructor(
@@ -36,9 +37,13 @@ export class FileLog implements Log {
     private readonly withDebug = false,
     private readonly maxBytes = MAX_FILE_BYTES,
   ) {
-    fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    this.fd = fs.openSync(file, 'a', 0o600);
-    this.size = fs.fstatSync(this.fd).size;
+    try {
+      fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+      this.fd = fs.openSync(file, 'a', 0o600);
+      this.size = fs.fstatSync(this.fd).size;
+    } catch (error) {
+      process.stderr.write(`cannot log to ${file}: ${String(error)}\n`);
+    }
   }
 
   error(message: string, details?: unknown): void {
@@ -64,7 +69,8 @@ export class FileLog implements Log {
   }
 
   close(): void {
-    fs.closeSync(this.fd);
+    if (this.fd !== undefined) fs.closeSync(this.fd);
+    this.fd = undefined;
   }
 
   private write(level: LogLevel, message: string, details: unknown): void {
@@ -73,8 +79,8 @@ export class FileLog implements Log {
     const line = Buffer.from(`${new Date().toISOString()} ${level} ${text.replaceAll('\n', '\n  ')}\n`);
     try {
       if (this.size + line.length > this.maxBytes && this.size > 0) this.rotate();
-      fs.writeSync(this.fd, line);
-      this.size += line.length;
+      if (this.fd === undefined) process.stderr.write(line);
+      else this.size += fs.writeSync(this.fd, line);
     } catch (error) {
       // A full disk must not end the service; start.log keeps what could not be logged.
       process.stderr.write(`${line.toString()}log: ${String(error)}\n`);
@@ -83,7 +89,7 @@ export class FileLog implements Log {
   }
 
   private rotate(): void {
-    fs.closeSync(this.fd);
+    this.close();
     fs.renameSync(this.file, `${this.file}.1`);
     this.fd = fs.openSync(this.file, 'a', 0o600);
     this.size = 0;

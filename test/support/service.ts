@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attachOrStart, type Attached } from '../../src/attach/attach.js';
-import { endpointFile, logDir } from '../../src/attach/paths.js';
+import { endpointFiles, logDir } from '../../src/attach/paths.js';
 import type { ClientOptions } from '../../src/protocol/deck.js';
 import { Endpoint } from '../../src/protocol/hello.js';
 import { buildService } from './service_build.js';
@@ -97,7 +97,8 @@ export class ServicePlace {
   }
 
   endpoint(): Endpoint | undefined {
-    const file = endpointFile(this.store);
+    if (!fs.existsSync(this.store)) return undefined;
+    const file = endpointFiles(this.store).inStore;
     return fs.existsSync(file) ? Endpoint.parse(JSON.parse(fs.readFileSync(file, 'utf8'))) : undefined;
   }
 
