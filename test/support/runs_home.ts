@@ -6,7 +6,7 @@ import type { AgentDefinition, ClientOptions } from '../../src/protocol/deck.js'
 import type { Entry } from '../../src/protocol/entry.js';
 import { DomainError, sessionUnavailable } from '../../src/protocol/errors.js';
 import { AgentPool, type AgentPoolOptions } from '../../src/service/agents/agent_pool.js';
-import type { RunTiming } from '../../src/service/runs/live_sessions.js';
+import type { RunTiming } from '../../src/service/runs/timing.js';
 import type {
   InterjectionRow,
   PermissionRow,

@@ -3,9 +3,10 @@ import type { CompactParams, CompactResult } from '../../protocol/aster.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { AgentSpec } from '../agents/agent_process.js';
 import type { Client } from '../sessions/client.js';
-import type { LiveSessions, RunTiming } from './live_sessions.js';
+import type { LiveSessions } from './live_sessions.js';
 import type { RunSession, RunStore } from './ports.js';
 import type { Run, RunInput } from './run.js';
+import type { RunTiming } from './timing.js';
 
 export interface CompactionsParts {
   readonly store: RunStore;

@@ -1,124 +1,18 @@
 import { access } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
 import { DomainError } from '../../protocol/errors.js';
-import type { AgentConnection, AgentSessionListener } from '../agents/agent_connection.js';
+import type { AgentConnection } from '../agents/agent_connection.js';
 import { specKey, type AgentPool } from '../agents/agent_pool.js';
 import type { AgentSpec } from '../agents/agent_process.js';
 import { modelOf } from '../agents/model.js';
-import { parseUpdate, type AgentCommand, type AgentUpdate } from '../agents/updates.js';
-import type { Log } from '../log.js';
 import { Handover } from './handover.js';
-import type { RunSession, RunSessions } from './ports.js';
+import { LiveSession, type LiveSessionParts } from './live_session.js';
+import type { RunSession } from './ports.js';
+import type { RunTiming } from './timing.js';
 
-/** Milliseconds. */
-export interface RunTiming {
-  /** For `session/new`, `session/load` and `session/resume`. */
-  readonly openMs: number;
-  /** Without an update after `session/load` answered: some agents go on replaying after their answer. */
-  readonly quietMs: number;
-  /** For an agent to end a cancelled turn before its process is ended. */
-  readonly cancelMs: number;
-  /** For `_session/steering`. */
-  readonly steeringMs: number;
-  /** For the commands of an agent that was just started. */
-  readonly commandsMs: number;
-  /** From the first change of an entry to its write. */
-  readonly flushMs: number;
-}
-
-export const defaultTiming: RunTiming = {
-  openMs: 120_000,
-  quietMs: 150,
-  cancelMs: 10_000,
-  steeringMs: 10_000,
-  commandsMs: 3_000,
-  flushMs: 50,
-};
-
-/** The run that hears an agent's updates about a session. */
-export interface UpdateSink {
-  update(update: AgentUpdate, raw: unknown): void;
-  permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
-}
-
-/** A session that is open in a running agent. */
-export class LiveSession implements AgentSessionListener {
-  /** The run that is going on, if any. */
-  sink: UpdateSink | undefined;
-  /** Text that tells the agent what happened before; goes in front of the next prompt. */
-  handover: string | undefined;
-  /** Undefined until the agent told them. */
-  commands: readonly AgentCommand[] | undefined;
-  /** Tokens in the model's context, as last told. */
-  usedTokens: number | undefined;
-  /** While true, what the agent tells is history that is known already. */
-  replaying = false;
-  private lastUpdateAt = 0;
-  private outOfTurn = 0;
-
-  constructor(
-    readonly sessionId: string,
-    readonly agentSessionId: string,
-    readonly connection: AgentConnection,
-    /** As the agent named it. */
-    public model: string | undefined,
-    private readonly parts: Pick<LiveSessionsParts, 'sessions' | 'log' | 'forward'>,
-  ) {}
-
-  update(raw: unknown): void {
-    this.lastUpdateAt = Date.now();
-    const update = parseUpdate(raw);
-    if (update.type === 'commands') this.commands = update.commands;
-    else if (update.type === 'usage') this.usedTokens = update.used;
-    else if (update.type === 'settings' && update.model !== undefined && update.model !== this.model) {
-      this.model = update.model;
-      this.parts.sessions.update(this.sessionId, { model: update.model });
-    }
-    if (this.replaying) return;
-    if (update.type === 'info' && update.title !== undefined)
-      this.parts.sessions.update(this.sessionId, { agentTitle: update.title });
-    if (this.sink) {
-      this.sink.update(update, raw);
-      return;
-    }
-    if (update.type !== 'info') this.parts.forward(this.sessionId, raw);
-    if (update.type === 'message' || update.type === 'tool' || update.type === 'unknown') {
-      this.outOfTurn += 1;
-      if (this.outOfTurn === 1)
-        this.parts.log.warn('an agent goes on after its turn; that is not kept', {
-          sessionId: this.sessionId,
-        });
-    }
-  }
-
-  permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
-    if (!this.sink) return Promise.resolve({ outcome: { outcome: 'cancelled' } });
-    return this.sink.permission({ ...params, sessionId: this.sessionId }, signal);
-  }
-
-  /** Waits until nothing was told for a while, at most a few seconds. */
-  async quiet(ms: number): Promise<void> {
-    const end = Date.now() + 20 * ms;
-    while (Date.now() - this.lastUpdateAt < ms && Date.now() < end) await sleep(ms);
-  }
-
-  /** The agent's commands; waits a little for an agent that did not tell them yet. */
-  async knownCommands(ms: number): Promise<readonly AgentCommand[]> {
-    const end = Date.now() + ms;
-    while (this.commands === undefined && Date.now() < end) await sleep(25);
-    return this.commands ?? [];
-  }
-}
-
-export interface LiveSessionsParts {
-  readonly sessions: RunSessions;
+export interface LiveSessionsParts extends LiveSessionParts {
   readonly agents: AgentPool;
-  readonly log: Log;
   readonly timing: RunTiming;
-  /** Forwards a raw update that belongs to no run. */
-  forward(sessionId: string, raw: unknown): void;
 }
 
 /** A live session and the promise that its agent is not ended for idleness until `release`. */

@@ -1,18 +1,22 @@
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod';
-import { StopReason, type PermissionParams, type PermissionResult } from '../../protocol/acp.js';
+import type { PermissionParams, PermissionResult, StopReason } from '../../protocol/acp.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { Usage } from '../../protocol/entry.js';
 import type { ActiveRun } from '../../protocol/session.js';
 import type { AgentSpec } from '../agents/agent_process.js';
+import { readTurnEnd, type TurnEnd } from '../agents/turn_end.js';
 import { parseToolCall, type AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
 import type { Client } from '../sessions/client.js';
 import type { EntryDraft } from '../sessions/transcript.js';
+import { unlessAborted } from './abort.js';
 import type { Audience } from './audience.js';
-import type { LiveSession, LiveSessions, RunTiming, UpdateSink } from './live_sessions.js';
+import type { LiveSession, UpdateSink } from './live_session.js';
+import type { LiveSessions } from './live_sessions.js';
 import type { PermissionDesk } from './permissions.js';
 import type { RunKind, RunSession, RunSessions, RunStore } from './ports.js';
+import type { RunTiming } from './timing.js';
 import { TurnEntries } from './turn_entries.js';
 
 /** What all runs share. */
@@ -44,20 +48,6 @@ export interface RunOutcome {
   readonly stopReason?: StopReason;
   readonly error?: DomainError;
 }
-
-const PromptAnswer = z.looseObject({
-  stopReason: z.string(),
-  usage: z
-    .looseObject({
-      inputTokens: z.number().optional(),
-      outputTokens: z.number().optional(),
-      thoughtTokens: z.number().nullish(),
-      cachedReadTokens: z.number().nullish(),
-      cachedWriteTokens: z.number().nullish(),
-    })
-    .nullish()
-    .catch(undefined),
-});
 
 /** So much waits at most before it is written at once, whatever the clock says. */
 const MAX_PENDING_CHARACTERS = 1024 * 1024;
@@ -259,7 +249,7 @@ export class Run implements UpdateSink {
     return outcome;
   }
 
-  private async prompt(): Promise<{ stopReason: StopReason; usage?: Usage }> {
+  private async prompt(): Promise<TurnEnd> {
     const opening = this.parts.live.open(this.input.session, this.input.spec, this.turnId);
     const opened = await unlessAborted(opening, this.cancelling.signal, ({ release }) => release());
     const { live } = opened;
@@ -275,25 +265,12 @@ export class Run implements UpdateSink {
       const handover = live.handover === undefined ? [] : [{ type: 'text', text: live.handover }];
       this.cancelling.signal.addEventListener('abort', onCancel, { once: true });
       this.prompting = true;
-      const answer = PromptAnswer.safeParse(
-        await live.connection.request('session/prompt', {
-          sessionId: live.agentSessionId,
-          prompt: [...handover, ...this.input.blocks],
-        }),
-      );
+      const answer = await live.connection.request('session/prompt', {
+        sessionId: live.agentSessionId,
+        prompt: [...handover, ...this.input.blocks],
+      });
       live.handover = undefined;
-      if (!answer.success)
-        throw new DomainError(
-          'agent_failed',
-          `${this.input.spec.title} ended the turn with an answer that makes no sense.`,
-        );
-      const stopReason = StopReason.safeParse(answer.data.stopReason);
-      if (!stopReason.success)
-        this.parts.log.warn('unknown stop reason', {
-          agent: this.input.spec.id,
-          stopReason: answer.data.stopReason,
-        });
-      return { stopReason: stopReason.data ?? 'end_turn', ...usageOf(answer.data.usage) };
+      return readTurnEnd(answer, this.input.spec.title);
     } finally {
       this.prompting = false;
       this.cancelling.signal.removeEventListener('abort', onCancel);
@@ -379,43 +356,7 @@ export class Run implements UpdateSink {
   }
 }
 
-/** The promise's value, unless the signal aborts first; then `late` gets the value when it comes after all. */
-async function unlessAborted<T>(
-  promise: Promise<T>,
-  signal: AbortSignal,
-  late: (value: T) => void,
-): Promise<T> {
-  let abort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(new DomainError('cancelled', 'The run was cancelled.'));
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } catch (error) {
-    promise.then(late, () => undefined);
-    throw error;
-  } finally {
-    if (abort) signal.removeEventListener('abort', abort);
-  }
-}
-
 function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   return new DomainError('agent_failed', error instanceof Error ? error.message : String(error));
-}
-
-function usageOf(usage: z.output<typeof PromptAnswer>['usage']): { usage?: Usage } {
-  if (!usage) return {};
-  const { inputTokens, outputTokens, thoughtTokens, cachedReadTokens, cachedWriteTokens } = usage;
-  return {
-    usage: {
-      ...(inputTokens === undefined ? {} : { input: inputTokens }),
-      ...(outputTokens === undefined ? {} : { output: outputTokens }),
-      ...(typeof thoughtTokens === 'number' ? { reasoning: thoughtTokens } : {}),
-      ...(typeof cachedReadTokens === 'number' ? { cacheRead: cachedReadTokens } : {}),
-      ...(typeof cachedWriteTokens === 'number' ? { cacheWrite: cachedWriteTokens } : {}),
-    },
-  };
 }

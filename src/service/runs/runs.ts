@@ -17,11 +17,12 @@ import { agentForNew, agentForSession } from './agent_choice.js';
 import { Audience } from './audience.js';
 import { Compactions } from './compaction.js';
 import { Interjections } from './interjections.js';
-import { defaultTiming, LiveSessions, type RunTiming } from './live_sessions.js';
+import { LiveSessions } from './live_sessions.js';
 import { PermissionDesk } from './permissions.js';
 import type { RunSession, RunSessions, RunStore } from './ports.js';
 import { recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
+import { defaultTiming, type RunTiming } from './timing.js';
 
 export interface RunsParts {
   readonly store: RunStore;
