@@ -96,7 +96,15 @@ describe('runs: compaction', function () {
     assert.equal((await compact()).status, 'completed');
   });
 
-  it('sends what was interjected meanwhile afterwards', async () => {
+  it('compacts nothing in an agent that does not know the conversation', async () => {
+    await open('compact');
+    await run('echo hello\ndie').catch(() => undefined);
+    await assert.rejects(compact(), { code: 'not_supported', message: /nothing to compact/ });
+    await run('heard');
+    assert.match(brief(await home.entries(sessionId)).at(-1) ?? '', /Assistant: hello/);
+  });
+
+  it('hands back what was interjected meanwhile when it is cancelled', async () => {
     await open('compact');
     const running = compact('slow');
     await until(() => home.runs.activeCount === 1);

@@ -74,6 +74,11 @@ export class Compactions {
           'not_supported',
           `${spec.title} offers no "${COMMAND}" command, so this conversation cannot be compacted.`,
         );
+      if (opened.live.handover !== undefined)
+        throw new DomainError(
+          'not_supported',
+          `${spec.title} was started anew and does not know this conversation yet, so there is nothing to compact. The next prompt hands it over.`,
+        );
       if (signal.aborted) throw cancelled();
       this.refuseDuringRun(session.id);
       return await this.run(id, client, session, spec, params, signal);
