@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testAgent } from '../support/agent_command.js';
 import { brief, prompt, RunsHome, unaborted, until } from '../support/runs_home.js';
@@ -90,7 +91,8 @@ describe('runs: compaction', function () {
   });
 
   it('starts the agent to learn its commands when the session is not open', async () => {
-    await open('compact');
+    client = home.client({ a: testAgent({ dir: join(home.dir, 'agent') }) });
+    ({ sessionId } = await home.runs.newSession(client, { cwd: home.dir, mcpServers: [] }));
     await run('echo hello');
     await home.runs.close(client, { sessionId });
     assert.equal((await compact()).status, 'completed');
