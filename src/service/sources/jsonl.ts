@@ -51,10 +51,10 @@ export async function readLines(
   let pendingBytes = 0;
   let skipping = false;
   let consumed = from;
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
 
   for (;;) {
     signal.throwIfAborted();
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) break;
     let start = 0;
@@ -62,7 +62,8 @@ export async function readLines(
       const end = chunk.subarray(0, bytesRead).indexOf(NEWLINE, start);
       const part = chunk.subarray(start, end < 0 ? bytesRead : end);
       if (!skipping) {
-        pending.push(part);
+        // The chunk is used again: what is not complete yet must be kept apart.
+        pending.push(end < 0 ? Buffer.from(part) : part);
         pendingBytes += part.length;
         if (pendingBytes > MAX_LINE_BYTES) {
           pending = [Buffer.concat(pending).subarray(0, CAPPED_HEAD_BYTES)];

@@ -41,7 +41,7 @@ export interface WorkerScannerOptions {
 }
 
 const MAX_WORKERS = 2;
-const MAX_MEMORY_MB = 1024;
+const MAX_MEMORY_MB = 2048;
 /** A worker without work is ended after this long, to give its memory back. */
 const IDLE_MS = 20_000;
 

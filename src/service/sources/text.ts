@@ -2,7 +2,7 @@
 export const PREVIEW_LENGTH = 200;
 
 /** Only this much of a text is looked at for a preview. */
-const LOOK_AT = 4000;
+const LOOK_AT = 1000;
 
 /** One line: white space folded, control and bidi characters removed, cut with an ellipsis. */
 export function oneLine(text: string, max: number = PREVIEW_LENGTH): string {
@@ -11,9 +11,14 @@ export function oneLine(text: string, max: number = PREVIEW_LENGTH): string {
     .replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/\s+/g, ' ')
     .trim();
-  if (line.length <= max) return line;
+  if (line.length <= max) return text.length > 2 * line.length ? copied(line) : line;
   const cut = line.slice(0, max - 1);
-  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+  return copied(`${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`);
+}
+
+/** A part of a string keeps the whole alive in V8; this one stands alone. */
+function copied(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 /** Milliseconds since the epoch of an ISO time or a number of seconds or milliseconds; undefined when it is none. */

@@ -67,7 +67,9 @@ describe('the corpus, indexed', () => {
           truth.tools,
         );
       }
-      assert.ok(turns.every((turn) => turn.status !== 'running' && turn.boundaryEntryId === turn.lastEntryId));
+      assert.ok(
+        turns.every((turn) => turn.status !== 'running' && turn.boundaryEntryId === turn.lastEntryId),
+      );
       assert.equal(entries.filter((entry) => entry.boundary).length, turns.length);
     }
   });
