@@ -45,8 +45,9 @@ describe('runs: permissions', function () {
     assert.equal(home.state(sessionId), 'idle');
   });
 
-  it('asks another window of the same folder when the owner has gone, never one out of scope', async () => {
+  it('asks another window of the same folder when the owner has gone, never one out of scope or restricted', async () => {
     const outside = home.client({}, { workspaces: ['/elsewhere'] });
+    const restricted = home.client({}, { trusted: false });
     const window = home.client({});
     window.answer = () => allow('allow');
     owner.answer = (_params, signal) =>
@@ -57,7 +58,7 @@ describe('runs: permissions', function () {
     await run('ask');
     assert.equal(owner.asked.length, 1);
     assert.equal(window.asked.length, 1);
-    assert.equal(outside.asked.length, 0);
+    assert.equal(outside.asked.length + restricted.asked.length, 0);
     assert.equal(await last(), 'assistant: permission: allow');
   });
 

@@ -64,7 +64,9 @@ export class Runs implements RunControl {
     const desk = new PermissionDesk(
       clients,
       (client, sessionId) =>
-        (client.surface === 'editor' && this.sees(client, sessionId)) || this.audience.has(client, sessionId),
+        client.options.trusted &&
+        (client.surface === 'editor' || this.audience.has(client, sessionId)) &&
+        this.sees(client, sessionId),
       log,
     );
     const activeRun = (sessionId: string) => this.active.get(sessionId);
