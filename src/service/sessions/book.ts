@@ -64,7 +64,7 @@ export class Book {
     this.ordered = undefined;
   }
 
-  /** The session of ours that an agent knows by this id. */
+  /** The session that an agent or a tool knows by this id. */
   ofAgentSession(agentSession: string): SessionRecord | undefined {
     const id = this.byAgentSession.get(agentSession);
     return id === undefined ? undefined : this.records.get(id);
@@ -85,6 +85,13 @@ export class Book {
       .flatMap((child) => this.records.get(child) ?? [])
       .filter((child) => !child.empty)
       .sort(order);
+  }
+
+  /** The sub-agents of a session, empty ones too. */
+  subagents(id: string): SessionRecord[] {
+    return [...(this.childIds.get(id) ?? [])]
+      .flatMap((child) => this.records.get(child) ?? [])
+      .filter(({ parent }) => parent?.relation === 'subagent');
   }
 
   childCount(id: string): number {

@@ -17,7 +17,7 @@ const MAX_ROWS = 200;
 interface Change {
   /** The session before the first change of this round; undefined when it was not there. */
   readonly before: SessionRecord | undefined;
-  /** The first reading of a file: nothing happened to the session, so clients that do not show a list hear nothing. */
+  /** New here, or first read: nothing happened to the session, so clients that do not show a list hear nothing. */
   quiet: boolean;
 }
 
@@ -38,7 +38,7 @@ export class Changes {
   mark(id: string, before: SessionRecord | undefined, quiet = false): void {
     const known = this.changed.get(id);
     if (known) known.quiet &&= quiet;
-    else this.changed.set(id, { before, quiet });
+    else this.changed.set(id, { before, quiet: quiet || before === undefined });
     // The parent's row counts its children.
     const parent = this.book.get(id)?.parent ?? before?.parent;
     if (parent && !this.changed.has(parent.sessionId)) {

@@ -10,8 +10,11 @@ import type * as z from 'zod';
 
 type Parent = z.infer<typeof ParentSchema>;
 
-/** Who gave a title. One of a person is never overwritten, one of an agent only by a person or the agent. */
-export type TitleBy = 'prompt' | 'agent' | 'user';
+/**
+ * Who gave a title, from weak to strong: made from the first prompt, an agent, a person in the tool that wrote the
+ * transcript, a person here. A weaker one never replaces a stronger one.
+ */
+export type TitleBy = 'prompt' | 'agent' | 'tool' | 'user';
 
 /** A session as the rules know it. Times are in ms since the epoch. Never changed in place. */
 export interface SessionRecord {
@@ -28,7 +31,7 @@ export interface SessionRecord {
   readonly state: SessionState;
   readonly archived: boolean;
   readonly agent?: string;
-  /** The agent's own id of the session. */
+  /** The agent's own id of the session; of a session that a tool left on disk, that tool's id. */
   readonly agentSession?: string;
   readonly model?: string;
   readonly parent?: Parent;
@@ -46,6 +49,29 @@ export interface SessionRecord {
   readonly offBranch: number;
   readonly deletedAt?: number;
   readonly undoUntil?: number;
+}
+
+/** A fork that is being copied, or was when the service died: no session yet. */
+export const isUnfinished = (record: SessionRecord): boolean =>
+  record.parent?.relation === 'fork' && record.source === 'deck' && record.revision === 0;
+
+type Optional = 'title' | 'unreadable' | 'deletedAt' | 'undoUntil';
+
+/** The record without some of its fields. */
+export function without(record: SessionRecord, ...fields: readonly Optional[]): SessionRecord {
+  const copy: { -readonly [K in keyof SessionRecord]: SessionRecord[K] } = { ...record };
+  for (const field of fields) Reflect.deleteProperty(copy, field);
+  return copy;
+}
+
+const strength = { prompt: 0, agent: 1, tool: 2, user: 3 } as const;
+
+type Title = NonNullable<SessionRecord['title']>;
+
+/** The stronger title; the newer one of two equals. */
+export function strongerTitle(known: Title | undefined, found: Title | undefined): Title | undefined {
+  if (!known || !found) return known ?? found;
+  return strength[found.by] >= strength[known.by] ? found : known;
 }
 
 const iso = (ms: number) => new Date(ms).toISOString();

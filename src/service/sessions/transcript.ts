@@ -1,7 +1,5 @@
-// Placeholder for the port between rules and runs; see the interface.
-import type { Entry } from '../../protocol/entry.js';
 import type { StopReason } from '../../protocol/acp.js';
-import type { Usage } from '../../protocol/entry.js';
+import type { Entry, Usage } from '../../protocol/entry.js';
 
 /** An entry of our own before it has a place. */
 export type EntryDraft = Omit<

@@ -1,0 +1,425 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { v7 as uuid } from 'uuid';
+import type * as z from 'zod';
+import type { AcpListParams, AcpListResult } from '../../protocol/acp.js';
+import type {
+  DeleteParams,
+  DeleteResult,
+  ForkParams,
+  ForkResult,
+  InfoParams,
+  ListParams,
+  ListResult,
+  PageParams,
+  PageResult,
+} from '../../protocol/aster.js';
+import type {
+  DeletedResult,
+  EntryContentParams,
+  EntryContentResult,
+  ForkPreviewParams,
+  ForkPreviewResult,
+  RenameParams,
+  Status,
+  TurnsParams,
+  TurnsResult,
+  UndoDeleteParams,
+} from '../../protocol/deck.js';
+import type { Entry } from '../../protocol/entry.js';
+import { MAX_TITLE_LENGTH, type SessionKind, type SessionState } from '../../protocol/session.js';
+import type { Log } from '../log.js';
+import type { Scanner } from '../sources/scanner.js';
+import type { Source } from '../sources/source.js';
+import { SourceWatcher } from '../sources/watch.js';
+import type { Store } from '../store/store.js';
+import { Book } from './book.js';
+import { Catalogue } from './catalogue.js';
+import { Changes } from './changes.js';
+import type { Client, Clients } from './client.js';
+import { Contents } from './contents.js';
+import { Cursors } from './cursor.js';
+import type { SessionData } from './data.js';
+import { Deletions } from './delete.js';
+import { Files } from './files.js';
+import { Forks } from './fork.js';
+import { IndexWriter } from './index_writer.js';
+import { Indexer } from './indexer.js';
+import { type Details, info } from './info.js';
+import { acpList, list } from './list.js';
+import { Operations } from './operations.js';
+import { Pages } from './page.js';
+import { Reader } from './reader.js';
+import { type SessionRecord, strongerTitle, without } from './record.js';
+import { Renderer } from './render.js';
+import type { RunControl } from './run_control.js';
+import { Shelf } from './shelf.js';
+import { statusOf } from './status.js';
+import { oneLine, shorten, titleFromPerson } from './titles.js';
+import type { TranscriptWriter } from './transcript.js';
+import { Transcripts } from './transcripts.js';
+import { Trash } from './trash.js';
+import { turns } from './turns.js';
+import { Watchers } from './watchers.js';
+
+/** A first list waits at most this long for the first look at the sources; what comes later is announced. In ms. */
+const LIST_WAIT_MS = 3_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const SECRET = 'cursor-secret';
+
+export interface SessionsParts {
+  readonly store: Pick<Store, 'records' | 'dir' | 'mode'>;
+  readonly sources: readonly Source[];
+  readonly scanner: Scanner;
+  readonly clients: Clients;
+  readonly runs: () => RunControl;
+  readonly log: Log;
+  /** Of this service, semver. */
+  readonly version?: string;
+}
+
+/** What the runs may change about a session. */
+export interface SessionChanges {
+  readonly state?: SessionState;
+  readonly agent?: string;
+  readonly agentSession?: string;
+  readonly model?: string;
+  /** By the agent: never replaces a person's title; null clears the agent's. */
+  readonly agentTitle?: string | null;
+}
+
+/** The rules of sessions, for surfaces and runs. Each rule is in a module of its own; this one puts them together. */
+export class Sessions {
+  /** The list is complete from the heads of the files. Never rejects. */
+  readonly ready: Promise<void>;
+  /** Appends to transcripts of our own. */
+  readonly writer: TranscriptWriter;
+  private settleReady: () => void = () => undefined;
+  private listReady = false;
+  private readonly data: SessionData;
+  private readonly shelf: Shelf;
+  private readonly files: Files;
+  private readonly indexer: Indexer;
+  private readonly catalogue: Catalogue;
+  private readonly reader: Reader;
+  private readonly cursors: Cursors;
+  private readonly watchers: Watchers;
+  private readonly changes: Changes;
+  private readonly pages: Pages;
+  private readonly contents: Contents;
+  private readonly operations: Operations;
+  private readonly forks: Forks;
+  private readonly deletions: Deletions;
+  private watcher: SourceWatcher | undefined;
+  private daily: NodeJS.Timeout | undefined;
+
+  constructor(private readonly parts: SessionsParts) {
+    const { store, sources, scanner, clients, runs, log } = parts;
+    this.ready = new Promise((resolve) => (this.settleReady = resolve));
+    const data: SessionData = store.records;
+    const shelf = new Shelf(new Book(), data);
+    const files = new Files(data, (id) => shelf.book.get(id) !== undefined);
+    const watchers = new Watchers(clients, (id, ids) => this.reader.byIds(id, ids), log);
+    const publish = watchers.publish.bind(watchers);
+    const renderer = new Renderer(
+      sources,
+      (record) => files.holding(record),
+      (path) => void this.indexer.recheck(path),
+    );
+    this.data = data;
+    this.shelf = shelf;
+    this.files = files;
+    this.watchers = watchers;
+    this.indexer = new Indexer({
+      files,
+      shelf,
+      scanner,
+      writer: new IndexWriter(data, shelf, publish),
+      log,
+      onProgress: () => this.changes.markStatus(),
+    });
+    this.catalogue = new Catalogue({ data, files, shelf, sources, indexer: this.indexer, log });
+    this.reader = new Reader(data, shelf, files, this.indexer, renderer);
+    this.cursors = new Cursors(secretOf(data, store.mode.readOnly));
+    this.changes = new Changes(shelf.book, clients, (client) => this.status(client));
+    shelf.onChange((id, before, quiet) => {
+      this.changes.mark(id, before, quiet);
+      if (before?.state !== shelf.book.get(id)?.state) this.changes.markStatus();
+    });
+    this.writer = new Transcripts(data, shelf, publish);
+    this.pages = new Pages(data, shelf, this.reader, this.cursors, watchers);
+    this.contents = new Contents(data, this.reader);
+    this.operations = new Operations(data);
+    this.forks = new Forks({ data, shelf, reader: this.reader, operations: this.operations });
+    this.deletions = new Deletions({
+      data,
+      shelf,
+      files,
+      sources,
+      trash: new Trash(join(store.dir, 'trash')),
+      runs,
+      log,
+      onGone: (id) => watchers.forget(id),
+      onBack: (path) => void this.indexer.recheck(path),
+    });
+  }
+
+  /** Looks at the sources and indexes them in the background, and follows their files from then on. */
+  start(): void {
+    const { log, store } = this.parts;
+    void this.begin()
+      .catch((error: unknown) => log.error('the first look at the sources failed', error))
+      .finally(() => {
+        this.listReady = true;
+        this.settleReady();
+        this.changes.markStatus();
+      });
+    if (store.mode.readOnly) return;
+    this.daily = setInterval(() => void this.maintain(), DAY_MS);
+    this.daily.unref();
+  }
+
+  private async begin(): Promise<void> {
+    const { sources, store, log } = this.parts;
+    // What cannot be kept cannot be listed either: a store that is read-only shows what it has.
+    if (store.mode.readOnly) return;
+    await this.deletions.recover();
+    await this.forks.recover();
+    await this.catalogue.look();
+    this.watcher = new SourceWatcher({
+      changed: (paths) => this.follow(this.catalogue.changed(paths)),
+      rescan: () => this.follow(this.catalogue.look()),
+    });
+    this.watcher
+      .start(sources.flatMap((source) => source.roots()))
+      .catch((error: unknown) => log.warn('the folders of the sources cannot be watched', error));
+    await this.maintain();
+  }
+
+  private follow(work: Promise<void>): void {
+    work.catch((error: unknown) => this.parts.log.error('could not follow the sources', error));
+  }
+
+  private async maintain(): Promise<void> {
+    try {
+      this.operations.purge();
+      await this.deletions.purge();
+    } catch (error) {
+      this.parts.log.error('could not clean up', error);
+    }
+  }
+
+  /** Ends all background work. The store can be closed afterwards. */
+  async stop(): Promise<void> {
+    clearInterval(this.daily);
+    this.watcher?.close();
+    this.changes.stop();
+    await this.catalogue.stop();
+    await this.indexer.stop();
+    await this.watchers.flushed();
+  }
+
+  /** Resolves when all files are in the index. For tests and measurements. */
+  async indexed(): Promise<void> {
+    await this.ready;
+    await this.indexer.idle();
+  }
+
+  async list(client: Client, params: ListParams): Promise<ListResult> {
+    await this.listable();
+    return list(this.shelf.book, this.cursors, client, params);
+  }
+
+  async acpList(client: Client, params: AcpListParams): Promise<AcpListResult> {
+    await this.listable();
+    return acpList(this.shelf.book, this.cursors, client, params);
+  }
+
+  info(client: Client, params: InfoParams): Details {
+    return this.details(client, this.resolve(client, params.sessionId, params.cwd));
+  }
+
+  delete(client: Client, params: DeleteParams): Promise<z.infer<typeof DeleteResult>> {
+    return this.deletions.delete(client, params);
+  }
+
+  async undoDelete(client: Client, params: UndoDeleteParams): Promise<Details> {
+    return this.details(client, await this.deletions.undo(client, params.sessionId));
+  }
+
+  deleted(client: Client): z.infer<typeof DeletedResult> {
+    return this.deletions.list(client);
+  }
+
+  /** Throws `invalid_params` for a title that is blank or too long. */
+  rename(client: Client, params: RenameParams): Details {
+    const record = this.resolve(client, params.sessionId);
+    const text = titleFromPerson(params.title);
+    this.shelf.save({ ...record, title: { text, by: 'user' } });
+    return this.details(client, this.shelf.current(record.id));
+  }
+
+  page(client: Client, params: PageParams, signal: AbortSignal): Promise<PageResult> {
+    return this.pages.page(client, params, signal);
+  }
+
+  async turns(client: Client, params: TurnsParams): Promise<z.infer<typeof TurnsResult>> {
+    await this.reader.freshen(this.resolve(client, params.sessionId));
+    return turns(this.data, this.resolve(client, params.sessionId), params);
+  }
+
+  forkPreview(client: Client, params: ForkPreviewParams): Promise<z.infer<typeof ForkPreviewResult>> {
+    return this.forks.preview(client, params);
+  }
+
+  async fork(
+    client: Client,
+    params: ForkParams,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<ForkResult> {
+    return this.forks.fork(client, params, signal);
+  }
+
+  entryContent(client: Client, params: EntryContentParams): Promise<EntryContentResult> {
+    return this.contents.read(this.resolve(client, params.sessionId), params);
+  }
+
+  /** Ends the transcript updates of a session to this client. */
+  unwatch(client: Client, params: { readonly sessionId: string }): Record<string, never> {
+    this.watchers.unwatch(client, params.sessionId);
+    return {};
+  }
+
+  /** Begins the transcript updates of a session to this client. */
+  watch(client: Client, sessionId: string): void {
+    this.watchers.watch(client, this.resolve(client, sessionId).id);
+  }
+
+  status(client: Client): z.infer<typeof Status> {
+    const { store, version = '0.0.0' } = this.parts;
+    return statusOf(client, {
+      version,
+      book: this.shelf.book,
+      files: this.files,
+      listReady: this.listReady,
+      isIndexing: this.indexer.isActive,
+      unreadable: this.catalogue.unreadable,
+      store,
+    });
+  }
+
+  /**
+   * The session, if the client may see it. Unknown, deleted, out of scope or of another folder than `cwd`: all the same
+   * `session_unavailable`.
+   */
+  resolve(client: Client, sessionId: string, cwd?: string): SessionRecord {
+    return this.shelf.resolve(client, sessionId, cwd);
+  }
+
+  /** A new session of ours. It is listed once it has a prompt. */
+  create(session: {
+    readonly cwd: string;
+    readonly agent: string;
+    readonly agentSession?: string;
+    readonly title?: string;
+    readonly kind: SessionKind;
+    readonly headless: boolean;
+  }): SessionRecord {
+    const now = Date.now();
+    const { cwd, agent, agentSession, title, kind, headless } = session;
+    const record: SessionRecord = {
+      id: uuid(),
+      source: 'deck',
+      cwd,
+      ...(title === undefined ? {} : { title: { text: titleFromPerson(title), by: 'user' } }),
+      createdAt: now,
+      updatedAt: now,
+      kind,
+      headless,
+      state: 'idle',
+      archived: false,
+      agent,
+      hasErrors: false,
+      empty: true,
+      generation: 0,
+      revision: 0,
+      entryCount: 0,
+      turnCount: 0,
+      messageCount: 0,
+      skipped: 0,
+      offBranch: 0,
+    };
+    this.shelf.save(record);
+    if (agentSession !== undefined) this.bind(record.id, agentSession);
+    return this.shelf.current(record.id);
+  }
+
+  /** Changes what a run tells about a session: durable, then announced. A session that is gone is left alone. */
+  update(sessionId: string, changes: SessionChanges): void {
+    const before = this.shelf.book.get(sessionId);
+    if (!before) return;
+    const { state = before.state, agent, model, agentTitle, agentSession } = changes;
+    const title = agentTitle === undefined ? before.title : retitled(before, agentTitle);
+    this.shelf.save({
+      ...without(before, 'title'),
+      state,
+      ...(title === undefined ? {} : { title }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(model === undefined ? {} : { model }),
+    });
+    if (agentSession !== undefined && agentSession !== before.agentSession)
+      this.bind(sessionId, agentSession);
+    if (before.state !== state && (state === 'idle' || state === 'failed')) this.indexer.runEnded(sessionId);
+  }
+
+  /** All entries of a session, whole and ascending. */
+  replay(sessionId: string): AsyncGenerator<Entry[]> {
+    return this.reader.replay(sessionId);
+  }
+
+  /** A session of ours and the file that its agent writes are one session: the file gets no row of its own. */
+  private bind(sessionId: string, agentSession: string): void {
+    const { shelf, files, data } = this;
+    const found = shelf.book.get(agentSession);
+    const file = found && files.ofSession(found.id);
+    const record = { ...shelf.current(sessionId), agentSession };
+    if (!found || !file || found.source === 'deck' || record.source !== 'deck') {
+      shelf.save(record);
+      return;
+    }
+    const own = { ...file, sessionId, offset: 0, state: undefined, indexedSize: -1 };
+    shelf.save(record, { alongside: () => data.putFile(own) });
+    files.remember(own);
+    shelf.forget(found.id);
+    this.watchers.forget(found.id);
+    data
+      .removeSession(found.id)
+      .catch((error: unknown) => this.parts.log.error('could not remove a doubled session', error));
+  }
+
+  private details(client: Client, record: SessionRecord): Details {
+    return info({ shelf: this.shelf, files: this.files, runs: this.parts.runs() }, client, record);
+  }
+
+  private async listable(): Promise<void> {
+    if (this.listReady) return;
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, LIST_WAIT_MS)));
+    await Promise.race([this.ready, patience]);
+    clearTimeout(timer);
+  }
+}
+
+function secretOf(data: SessionData, readOnly: boolean): Uint8Array {
+  const known = data.getMeta(SECRET);
+  if (known !== undefined) return Buffer.from(known, 'base64');
+  const secret = randomBytes(32);
+  if (!readOnly) data.setMeta(SECRET, secret.toString('base64'));
+  return secret;
+}
+
+function retitled({ title }: SessionRecord, agentTitle: string | null): SessionRecord['title'] {
+  if (agentTitle === null) return title?.by === 'agent' ? undefined : title;
+  const text = shorten(oneLine(agentTitle), MAX_TITLE_LENGTH);
+  return text === '' ? title : strongerTitle(title, { text, by: 'agent' });
+}
