@@ -45,7 +45,10 @@ export const PageAnchor = z.union([
   z.literal('end'),
   z.literal('start'),
   z.object({ entryId: z.string().min(1) }),
+  /** Of a generation that the caller knows to hold; a place beyond the end is the end. */
+  z.object({ ordinal: z.number().int().min(0) }),
 ]);
+export type PageAnchor = z.infer<typeof PageAnchor>;
 export const PageParams = z.object({
   schema: z.literal(TRANSCRIPT_PAGE_SCHEMA),
   sessionId,

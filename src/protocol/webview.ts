@@ -147,6 +147,6 @@ export const ToPage = z.discriminatedUnion('kind', [
       'previousEntry',
     ]),
   }),
-  z.object({ kind: z.literal('jump'), entryId: z.string() }),
+  z.object({ kind: z.literal('jump'), ordinal: z.number().int() }),
 ]);
 export type ToPage = z.infer<typeof ToPage>;

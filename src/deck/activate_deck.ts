@@ -1,0 +1,79 @@
+import * as vscode from 'vscode';
+import * as z from 'zod';
+import { ServiceClient } from './client.js';
+import { registerCommands } from './commands/register.js';
+import type { Deck } from './deck.js';
+import { messageOf } from './errors.js';
+import { SETTINGS_SECTION } from './ids.js';
+import { act } from './panel/actions.js';
+import { DiffDocuments } from './panel/diff_documents.js';
+import { Panels } from './panel/panels.js';
+import { PermissionDialogs } from './permissions.js';
+import { clientOptions, readSettings } from './settings.js';
+import { StatusItem } from './status_item.js';
+import { titleOf } from './tree/items.js';
+import { DeckModel } from './tree/model.js';
+import { SessionsView } from './tree/view.js';
+
+const Manifest = z.looseObject({ version: z.string() });
+
+/** Builds the editor side from its parts. Nothing is started: the service comes with the first view or command. */
+export function activateDeck(context: vscode.ExtensionContext): Deck {
+  const log = vscode.window.createOutputChannel('Session Deck', { log: true });
+  const settings = readSettings();
+  const { version } = Manifest.parse(context.extension.packageJSON);
+  const client = new ServiceClient(context, log, version, clientOptions(settings));
+  const model = new DeckModel(client, log, settings.groupBy);
+  const view = new SessionsView(model, client);
+  const diffs = new DiffDocuments();
+  const panels = new Panels({
+    client,
+    log,
+    extensionUri: context.extensionUri,
+    act: (panel, action) => act(deck, panel, action),
+  });
+  const deck: Deck = { context, log, client, model, view, panels, diffs };
+  new PermissionDialogs(client, (sessionId) => {
+    const row = model.get(sessionId);
+    return row && titleOf(row);
+  });
+  context.subscriptions.push(
+    log,
+    client,
+    model,
+    view,
+    diffs,
+    panels,
+    new StatusItem(model),
+    ...registerCommands(deck),
+    ...followSettings(deck),
+  );
+  tellProblems(settings.problems, log);
+  return deck;
+}
+
+/** Settings, folders and trust can change at any time; the service hears of each change. */
+function followSettings({ client, model, log }: Deck): vscode.Disposable[] {
+  const apply = () => {
+    const settings = readSettings();
+    tellProblems(settings.problems, log);
+    model.setGroupBy(settings.groupBy);
+    client
+      .configure(clientOptions(settings))
+      .then(() => (client.state === 'ready' ? model.refresh() : undefined))
+      .catch((error: unknown) => log.error(`The service did not take the settings: ${messageOf(error)}`));
+  };
+  return [
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration(SETTINGS_SECTION)) apply();
+    }),
+    vscode.workspace.onDidChangeWorkspaceFolders(apply),
+    vscode.workspace.onDidGrantWorkspaceTrust(apply),
+  ];
+}
+
+function tellProblems(problems: readonly string[], log: vscode.LogOutputChannel): void {
+  if (problems.length === 0) return;
+  for (const problem of problems) log.error(`Setting ${problem}`);
+  void vscode.window.showErrorMessage(vscode.l10n.t('A setting is not valid: {0}', problems.join('; ')));
+}

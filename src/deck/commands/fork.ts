@@ -1,0 +1,110 @@
+import * as vscode from 'vscode';
+import { v7 as uuid } from 'uuid';
+import { PREFIX_FORK_SCHEMA } from '../../protocol/aster.js';
+import type { Turn } from '../../protocol/entry.js';
+import type { SessionRow } from '../../protocol/session.js';
+import type { Deck } from '../deck.js';
+import { plainLine, relativeTime } from '../format.js';
+import { titleOf } from '../tree/items.js';
+
+const { l10n } = vscode;
+const TURNS = 200;
+const SHOWN_FILES = 8;
+
+type TurnItem = vscode.QuickPickItem & { readonly turn?: Turn; readonly older?: number };
+
+function turnItem(turn: Turn): TurnItem {
+  const facts = [
+    turn.tools === 1 ? l10n.t('1 step') : l10n.t('{0} steps', turn.tools),
+    turn.files.length === 0 ? undefined : l10n.t('{0} files', turn.files.length),
+    relativeTime(turn.at, Date.now(), vscode.env.language),
+  ].filter((fact) => fact !== undefined);
+  return {
+    label: `${String(turn.number)}  ${plainLine(turn.prompt)}`,
+    description: facts.join(' · '),
+    turn,
+    ...(turn.boundaryEntryId === undefined
+      ? {
+          detail: l10n.t('Still running: a fork cuts after a completed turn.'),
+          iconPath: new vscode.ThemeIcon('loading~spin'),
+        }
+      : {}),
+  };
+}
+
+/** Asks where to cut: completed turns, newest first, older ones on demand. Resolves with the boundary's entry. */
+async function pickTurn(deck: Deck, row: SessionRow): Promise<string | undefined> {
+  const loaded: Turn[] = [];
+  let from = -TURNS;
+  for (;;) {
+    const { turns, total } = await deck.client.request('deck/turns', {
+      sessionId: row.sessionId,
+      from,
+      limit: TURNS,
+    });
+    loaded.unshift(...turns);
+    const first = loaded[0]?.number ?? 1;
+    const items: TurnItem[] = [...loaded].reverse().map(turnItem);
+    if (first > 1) items.push({ label: l10n.t('Older turns…'), older: first });
+    if (total === 0) {
+      await vscode.window.showInformationMessage(l10n.t('“{0}” has no completed turn yet.', titleOf(row)));
+      return undefined;
+    }
+    const chosen = await vscode.window.showQuickPick(items, {
+      title: l10n.t('Fork “{0}”', titleOf(row)),
+      placeHolder: l10n.t('The fork keeps everything up to the end of the turn that you choose'),
+      matchOnDescription: true,
+    });
+    if (chosen === undefined) return undefined;
+    if (chosen.turn?.boundaryEntryId !== undefined) return chosen.turn.boundaryEntryId;
+    if (chosen.older !== undefined) from = Math.max(1, chosen.older - TURNS);
+    else loaded.length = 0;
+  }
+}
+
+function changedText(files: readonly string[]): string {
+  if (files.length === 0) return l10n.t('No file changed since.');
+  const names = files.slice(0, SHOWN_FILES).join(', ');
+  const more = files.length > SHOWN_FILES ? ` ${l10n.t('and {0} more', files.length - SHOWN_FILES)}` : '';
+  return l10n.t('Changed since, and not put back: {0}', names + more);
+}
+
+/**
+ * Forks a session after a completed turn: asks where, says what is kept and which files changed since, asks for a name,
+ * and opens the new session. With `boundaryEntryId` the place is known already.
+ */
+export async function fork(deck: Deck, row: SessionRow, boundaryEntryId?: string): Promise<void> {
+  const { sessionId } = row;
+  const boundary = boundaryEntryId ?? (await pickTurn(deck, row));
+  if (boundary === undefined) return;
+  const preview = await vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Window, title: l10n.t('Looking for changed files…') },
+    () => deck.client.request('deck/fork/preview', { sessionId, boundaryEntryId: boundary }),
+  );
+  const title = await vscode.window.showInputBox({
+    title: l10n.t('Fork “{0}”: {1} entries are kept', titleOf(row), preview.entryCount),
+    prompt: changedText(preview.workspace.changedSinceBoundary),
+    value: l10n.t('{0} (fork)', titleOf(row)),
+    validateInput: (text) => (text.trim() === '' ? l10n.t('A name is needed.') : undefined),
+    ignoreFocusOut: true,
+  });
+  if (title === undefined) return;
+  const { cwd, git_head, dirty } = preview.workspace;
+  const result = await deck.client.request('aster/session/fork/prefix/v1', {
+    schema: PREFIX_FORK_SCHEMA,
+    sessionId,
+    operationId: uuid(),
+    request: {
+      boundary_entry_id: boundary,
+      expected_cut: preview.cut,
+      target_session_id: uuid(),
+      expected_workspace: {
+        cwd,
+        ...(git_head === undefined ? {} : { git_head }),
+        ...(dirty === undefined ? {} : { dirty }),
+      },
+    },
+  });
+  await deck.client.request('deck/session/rename', { sessionId: result.sessionId, title });
+  deck.panels.show(result.sessionId, title);
+}

@@ -1,0 +1,116 @@
+import * as vscode from 'vscode';
+import type { SessionRow } from '../../protocol/session.js';
+import type { Deck } from '../deck.js';
+import { messageOf } from '../errors.js';
+import { type CommandId, commandIds, SETTINGS_SECTION, settingIds } from '../ids.js';
+import type { TranscriptPanel } from '../panel/transcript_panel.js';
+import { titleOf } from '../tree/items.js';
+import { fork } from './fork.js';
+import { newSession } from './new_session.js';
+import { remove, undoDelete } from './remove.js';
+import { rename } from './rename.js';
+import { compact, interject, prompt } from './steer.js';
+import { target, targets } from './target.js';
+import { chooseGrouping, filterTree, goToTurn, toggleAllFolders } from './tree.js';
+
+const { l10n } = vscode;
+
+type Handler = (deck: Deck, ...args: unknown[]) => unknown;
+
+const onSession =
+  (placeHolder: () => string, run: (deck: Deck, row: SessionRow) => unknown): Handler =>
+  async (deck, node) => {
+    const row = await target(deck, node, placeHolder());
+    if (row) await run(deck, row);
+  };
+
+const onPanel =
+  (run: (panel: TranscriptPanel, deck: Deck) => unknown): Handler =>
+  async (deck) => {
+    const panel = deck.panels.active;
+    if (panel) await run(panel, deck);
+  };
+
+async function restart({ client, log }: Deck): Promise<void> {
+  const running = client.state === 'ready' ? (await client.request('deck/status', {})).counts : undefined;
+  const active = (running?.running ?? 0) + (running?.needsInput ?? 0);
+  if (active > 0) {
+    const yes = l10n.t('Restart');
+    const choice = await vscode.window.showWarningMessage(
+      l10n.t('Restart the session service? {0} runs are stopped, in all windows.', active),
+      { modal: true },
+      yes,
+    );
+    if (choice !== yes) return;
+  }
+  log.info('Restarts the session service');
+  await client.restart(true);
+}
+
+/** One entry for every command; forgetting one does not compile. */
+const handlers: Record<CommandId, Handler> = {
+  [commandIds.newSession]: (deck) => newSession(deck),
+  [commandIds.open]: onSession(
+    () => l10n.t('Session to open'),
+    (deck, row) => void deck.panels.show(row.sessionId, titleOf(row)),
+  ),
+  [commandIds.prompt]: onSession(() => l10n.t('Session to prompt'), prompt),
+  [commandIds.interject]: onSession(() => l10n.t('Session to add text to'), interject),
+  [commandIds.cancelRun]: onSession(
+    () => l10n.t('Session whose run is cancelled'),
+    (deck, row) => deck.client.cancelRun(row.sessionId),
+  ),
+  [commandIds.fork]: onSession(
+    () => l10n.t('Session to fork'),
+    (deck, row) => fork(deck, row),
+  ),
+  [commandIds.compact]: onSession(() => l10n.t('Session to compact'), compact),
+  [commandIds.rename]: onSession(() => l10n.t('Session to rename'), rename),
+  [commandIds.delete]: async (deck, node, selected) => {
+    const rows = targets(node, selected);
+    if (rows.length > 0) return remove(deck, rows);
+    const row = await target(deck, undefined, l10n.t('Session to delete'));
+    return row && remove(deck, [row]);
+  },
+  [commandIds.undoDelete]: (deck) => undoDelete(deck),
+  [commandIds.copySessionId]: onSession(
+    () => l10n.t('Session whose id is copied'),
+    (_deck, row) => vscode.env.clipboard.writeText(row.sessionId),
+  ),
+  [commandIds.refresh]: ({ model }) => model.refresh(),
+  [commandIds.filter]: (deck) => filterTree(deck),
+  [commandIds.clearFilter]: ({ model }) => model.setFilter(''),
+  [commandIds.groupBy]: () => chooseGrouping(),
+  [commandIds.toggleAllFolders]: () => toggleAllFolders(),
+  [commandIds.loadMore]: ({ model }) => model.loadMore(),
+  [commandIds.goToStart]: onPanel((panel) => panel.command('start')),
+  [commandIds.goToEnd]: onPanel((panel) => panel.command('end')),
+  [commandIds.goToTurn]: onPanel((panel, deck) => goToTurn(deck, panel)),
+  [commandIds.previousTurn]: onPanel((panel) => panel.command('previousTurn')),
+  [commandIds.nextTurn]: onPanel((panel) => panel.command('nextTurn')),
+  [commandIds.toggleOutline]: onPanel((panel) => panel.command('toggleOutline')),
+  [commandIds.focusPrompt]: onPanel((panel) => panel.command('focusPrompt')),
+  [commandIds.showLog]: ({ log }) => log.show(),
+  [commandIds.restartService]: (deck) => restart(deck),
+  [commandIds.configureAgents]: () =>
+    vscode.commands.executeCommand(
+      'workbench.action.openSettings',
+      `${SETTINGS_SECTION}.${settingIds.agents}`,
+    ),
+};
+
+/** Registers every command; what goes wrong is said once, with a way to the log. */
+export function registerCommands(deck: Deck): vscode.Disposable[] {
+  return Object.entries(handlers).map(([id, handler]) =>
+    vscode.commands.registerCommand(id, async (...args: unknown[]) => {
+      try {
+        await handler(deck, ...args);
+      } catch (error) {
+        if (error instanceof vscode.CancellationError) return;
+        deck.log.error(`${id}: ${messageOf(error)}`);
+        const showLog = l10n.t('Show Log');
+        if ((await vscode.window.showErrorMessage(messageOf(error), showLog)) === showLog) deck.log.show();
+      }
+    }),
+  );
+}

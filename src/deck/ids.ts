@@ -1,0 +1,55 @@
+/** Every id that package.json contributes; a unit test holds both against each other. */
+
+export const commandIds = {
+  newSession: 'sessionDeck.newSession',
+  open: 'sessionDeck.open',
+  prompt: 'sessionDeck.prompt',
+  interject: 'sessionDeck.interject',
+  cancelRun: 'sessionDeck.cancelRun',
+  fork: 'sessionDeck.fork',
+  compact: 'sessionDeck.compact',
+  rename: 'sessionDeck.rename',
+  delete: 'sessionDeck.delete',
+  undoDelete: 'sessionDeck.undoDelete',
+  copySessionId: 'sessionDeck.copySessionId',
+  refresh: 'sessionDeck.refresh',
+  filter: 'sessionDeck.filter',
+  clearFilter: 'sessionDeck.clearFilter',
+  groupBy: 'sessionDeck.groupBy',
+  toggleAllFolders: 'sessionDeck.toggleAllFolders',
+  loadMore: 'sessionDeck.loadMore',
+  goToStart: 'sessionDeck.goToStart',
+  goToEnd: 'sessionDeck.goToEnd',
+  goToTurn: 'sessionDeck.goToTurn',
+  previousTurn: 'sessionDeck.previousTurn',
+  nextTurn: 'sessionDeck.nextTurn',
+  toggleOutline: 'sessionDeck.toggleOutline',
+  focusPrompt: 'sessionDeck.focusPrompt',
+  showLog: 'sessionDeck.showLog',
+  restartService: 'sessionDeck.restartService',
+  configureAgents: 'sessionDeck.configureAgents',
+} as const;
+export type CommandId = (typeof commandIds)[keyof typeof commandIds];
+
+export const viewIds = { sessions: 'sessionDeck.sessions' } as const;
+
+export const settingIds = {
+  agents: 'agents',
+  defaultAgent: 'defaultAgent',
+  allFolders: 'allFolders',
+  groupBy: 'groupBy',
+} as const;
+export const SETTINGS_SECTION = 'sessionDeck';
+
+export const contextKeys = {
+  /** `starting`, `ready`, `failed`: what the empty view says. */
+  service: 'sessionDeck.service',
+  filtered: 'sessionDeck.filtered',
+  hasAgents: 'sessionDeck.hasAgents',
+  /** A transcript panel is the active editor. */
+  panelActive: 'sessionDeck.panelActive',
+  panelRunning: 'sessionDeck.panelRunning',
+} as const;
+
+export const PANEL_TYPE = 'sessionDeck.transcript';
+export const DIFF_SCHEME = 'session-deck-diff';

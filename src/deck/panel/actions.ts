@@ -1,0 +1,86 @@
+import * as fs from 'node:fs/promises';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import type { PageAction } from '../../protocol/webview.js';
+import { fork } from '../commands/fork.js';
+import { rename } from '../commands/rename.js';
+import { compact } from '../commands/steer.js';
+import type { Deck } from '../deck.js';
+import type { TranscriptPanel } from './transcript_panel.js';
+
+const { l10n } = vscode;
+
+async function openFile(name: string, cwd: string, line: number | undefined): Promise<void> {
+  const file = path.resolve(cwd, name);
+  try {
+    if (!(await fs.stat(file)).isFile()) throw new Error('not a file');
+  } catch {
+    // A transcript names files as they once were.
+    await vscode.window.showInformationMessage(l10n.t('{0} is not there any more.', file));
+    return;
+  }
+  const place = line === undefined ? undefined : new vscode.Range(line - 1, 0, line - 1, 0);
+  await vscode.window.showTextDocument(vscode.Uri.file(file), {
+    preview: true,
+    ...(place === undefined ? {} : { selection: place }),
+  });
+}
+
+/** Only the web and mail: a transcript must not start anything else. */
+async function openLink(href: string): Promise<void> {
+  if (!/^(https?|mailto):/i.test(href)) {
+    await vscode.window.showInformationMessage(l10n.t('Links of this kind are not opened: {0}', href));
+    return;
+  }
+  await vscode.env.openExternal(vscode.Uri.parse(href, true));
+}
+
+async function openDiff(deck: Deck, panel: TranscriptPanel, entryId: string, index: number): Promise<void> {
+  const entry = await panel.entry(entryId);
+  const diff = entry?.tool?.diffs?.[index];
+  if (!diff) {
+    await vscode.window.showInformationMessage(l10n.t('This change is not in the transcript any more.'));
+    return;
+  }
+  await deck.diffs.open(diff, l10n.t('{0} (change by the agent)', path.basename(diff.path)));
+}
+
+/** Carries out what a person chose on the page. */
+export async function act(deck: Deck, panel: TranscriptPanel, action: PageAction): Promise<void> {
+  const { details } = panel;
+  switch (action.action) {
+    case 'fork':
+      if (details) await fork(deck, details, action.boundaryEntryId);
+      return;
+    case 'cancelRun':
+      await deck.client.cancelRun(panel.sessionId);
+      return;
+    case 'compact':
+      if (details) await compact(deck, details);
+      return;
+    case 'rename':
+      if (details) await rename(deck, details);
+      return;
+    case 'copyText':
+      await vscode.env.clipboard.writeText(action.text);
+      return;
+    case 'openFile':
+      if (details) await openFile(action.path, details.cwd, action.line);
+      return;
+    case 'openDiff':
+      await openDiff(deck, panel, action.entryId, action.index);
+      return;
+    case 'openLink':
+      await openLink(action.href);
+      return;
+    case 'openSession':
+      deck.panels.show(action.sessionId, l10n.t('Session'));
+      return;
+    case 'showLog':
+      deck.log.show();
+      return;
+    case 'place':
+      // The page keeps its place itself; the serializer gives it back after a reload.
+      return;
+  }
+}
