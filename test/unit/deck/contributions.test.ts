@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
-import { commandIds, contextKeys, PANEL_TYPE, settingIds, SETTINGS_SECTION, viewIds } from '../../../src/deck/ids.js';
+import {
+  commandIds,
+  contextKeys,
+  PANEL_TYPE,
+  settingIds,
+  SETTINGS_SECTION,
+  viewIds,
+} from '../../../src/deck/ids.js';
 import { deckStrings } from '../../support/deck_strings.js';
 
 const root = path.join(import.meta.dirname, '..', '..', '..');
@@ -95,7 +102,8 @@ describe('what package.json contributes', () => {
     for (const file of ['package.nls.json', ...languages.map((language) => `package.nls.${language}.json`)]) {
       const links = Object.values(texts(file)).flatMap((text) => [...text.matchAll(/\(command:([^)]+)\)/g)]);
       assert.ok(links.length > 0, file);
-      for (const [, command] of links) assert.ok(known.has(command!) || builtIn.test(command!), `${file}: ${command!}`);
+      for (const [, command] of links)
+        assert.ok(known.has(command!) || builtIn.test(command!), `${file}: ${command!}`);
     }
   });
 });
