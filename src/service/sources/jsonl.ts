@@ -10,6 +10,10 @@ const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 /** Tries to find a record behind a torn one; a line with more candidates than this is given up. */
 const MAX_RESTARTS = 500;
+/** More records on one line are not taken apart. */
+const MAX_MERGED = 50;
+/** Nor is more text than this tried, in UTF-16 units. */
+const RESTART_BUDGET = 64 * 1024 * 1024;
 
 /** A line of a file; valid until the callback that received it returns. */
 export interface Line {
@@ -107,25 +111,34 @@ export type Segment =
  * Parses a line. A line may hold more than one record when a writer was killed in the middle of one: the records
  * behind the tear are recovered, what is torn becomes a segment that is not `ok`. Invalid UTF-8 is replaced (U+FFFD).
  */
-export function parseLine(line: Line): Segment[] {
+export function parseLine(line: Line, depth = 0): Segment[] {
   const { offset, length } = line;
-  const value = tryParse(line.bytes, 0);
+  const text = line.bytes.toString('utf8');
+  const value = tryParse(text);
   if (value !== undefined) return [{ ok: true, value: value.value, offset, length }];
-  let tries = 0;
-  for (let at = line.bytes.indexOf('{"', 1); at > 0; at = line.bytes.indexOf('{"', at + 1)) {
-    if (++tries > MAX_RESTARTS) break;
-    const rest = tryParse(line.bytes, at);
-    if (rest === undefined) continue;
-    const head = line.bytes.subarray(0, at);
-    const before = isBlank(head) ? [] : parseLine({ offset, length: at, bytes: head, capped: false });
-    return [...before, { ok: true, value: rest.value, offset: offset + at, length: length - at }];
+  // Places in the text and in the bytes differ, the order of these beginnings does not.
+  let inText = text.indexOf('{"', 1);
+  let at = line.bytes.indexOf('{"', 1);
+  let budget = depth < MAX_MERGED ? RESTART_BUDGET : 0;
+  for (let tries = 0; at > 0 && inText > 0 && tries < MAX_RESTARTS && budget > 0; tries++) {
+    const rest = tryParse(text.slice(inText));
+    if (rest !== undefined) {
+      const head = line.bytes.subarray(0, at);
+      const before = isBlank(head)
+        ? []
+        : parseLine({ offset, length: at, bytes: head, capped: false }, depth + 1);
+      return [...before, { ok: true, value: rest.value, offset: offset + at, length: length - at }];
+    }
+    budget -= text.length - inText;
+    inText = text.indexOf('{"', inText + 1);
+    at = line.bytes.indexOf('{"', at + 1);
   }
   return isBlank(line.bytes) ? [] : [{ ok: false, offset, length }];
 }
 
-function tryParse(bytes: Buffer, from: number): { value: unknown } | undefined {
+function tryParse(text: string): { value: unknown } | undefined {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8', from));
+    const value: unknown = JSON.parse(text);
     return { value };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
@@ -189,5 +202,5 @@ export function* linesOf(bytes: Buffer): Generator<{ bytes: Buffer; complete: bo
 
 /** Parses JSON that may be torn; `undefined` when it is. */
 export function parseMaybe(bytes: Uint8Array): unknown {
-  return tryParse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0)?.value;
+  return tryParse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))?.value;
 }

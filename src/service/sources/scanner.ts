@@ -217,5 +217,5 @@ function errorOf(name: string, message: string): Error {
 /** In the bundle this module's file is the whole program; run from its sources it has an entry of its own. */
 function ownProgram(): string {
   const own = fileURLToPath(import.meta.url);
-  return own.endsWith('.ts') ? fileURLToPath(new URL('./scan_entry.ts', import.meta.url)) : own;
+  return own.endsWith('.ts') ? fileURLToPath(new URL('./scan_entry.cjs', import.meta.url)) : own;
 }

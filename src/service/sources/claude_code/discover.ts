@@ -17,15 +17,17 @@ export async function* discoverClaude(root: string, signal: AbortSignal): AsyncG
   const batch: Batch = { found: [], unreadable: [] };
   const projects = await list(root, batch.unreadable);
   if (batch.unreadable.length > 0) yield batch;
+  // A link to a folder that is here anyway shows nothing new.
   const seen = new Set<string>();
-  for (const project of projects) {
+  const links = projects.filter((project) => project.isSymbolicLink());
+  for (const project of [...projects.filter((one) => one.isDirectory()), ...links]) {
     signal.throwIfAborted();
     const folder = path.join(root, project.name);
-    if (!(await isFolder(project, folder))) continue;
+    const identity = await folderIdentity(folder);
+    if (identity === undefined || seen.has(identity)) continue;
+    seen.add(identity);
     const one: Batch = { found: [], unreadable: [] };
     await lookInto(folder, one);
-    // Two links to one folder show its files once.
-    one.found = one.found.filter(({ ino }) => !seen.has(ino) && seen.add(ino));
     if (one.found.length > 0 || one.unreadable.length > 0) yield one;
   }
 }
@@ -83,13 +85,13 @@ async function list(folder: string, unreadable: UnreadableFile[]): Promise<Diren
   }
 }
 
-/** A folder, or a link to one. */
-async function isFolder(entry: Dirent, folder: string): Promise<boolean> {
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
+/** Device and inode of a folder or of the one that a link leads to; undefined when it is none. */
+async function folderIdentity(folder: string): Promise<string | undefined> {
   try {
-    return (await stat(folder)).isDirectory();
+    const info = await stat(folder);
+    return info.isDirectory() ? `${info.dev}:${info.ino}` : undefined;
   } catch {
     // A link that leads nowhere holds no sessions.
-    return false;
+    return undefined;
   }
 }
