@@ -73,4 +73,4 @@ export function buildBundles(...flags) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main(setup);
+if (process.argv[1] === fileURLToPath(import.meta.url)) void main(setup);
