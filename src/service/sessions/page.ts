@@ -1,4 +1,9 @@
-import { type PageParams, type PageResult, TRANSCRIPT_PAGE_SCHEMA } from '../../protocol/aster.js';
+import {
+  type PageAnchor,
+  type PageParams,
+  type PageResult,
+  TRANSCRIPT_PAGE_SCHEMA,
+} from '../../protocol/aster.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { Client } from './client.js';
 import { type Cursors, cursorInvalid, cursorStale, fingerprint, PageCursor } from './cursor.js';
@@ -72,11 +77,23 @@ export class Pages {
     }
     if (anchor === 'end') return direction === 'newer' ? newer(total) : older(total);
     if (anchor === 'start') return direction === 'older' ? older(0) : newer(0);
-    const row = this.data.entry(record.id, record.generation, anchor.entryId);
-    if (!row || row.ordinal >= total)
+    if ('ordinal' in anchor)
+      return direction === 'older'
+        ? older(Math.min(total, anchor.ordinal + 1))
+        : newer(Math.min(total, anchor.ordinal));
+    const at = this.place(record, anchor);
+    if (at === undefined)
       throw new DomainError('invalid_params', 'anchor names no entry of this transcript.', {
         field: 'anchor',
       });
-    return direction === 'older' ? older(row.ordinal + 1) : newer(row.ordinal);
+    return direction === 'older' ? older(at + 1) : newer(at);
+  }
+
+  /** The ordinal that an anchor means; a place beyond the end is the end. */
+  private place(record: SessionRecord, anchor: Exclude<PageAnchor, string>): number | undefined {
+    const last = Math.max(0, record.entryCount - 1);
+    if (!('entryId' in anchor)) return Math.min(anchor.ordinal, last);
+    const row = this.data.entry(record.id, record.generation, anchor.entryId);
+    return row && row.ordinal <= last ? row.ordinal : undefined;
   }
 }
