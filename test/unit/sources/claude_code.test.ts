@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-unnecessary-condition -- an assertion on a body narrows it for those after it */
 import assert from 'node:assert/strict';
 import { outline, read } from './tools.js';
 
@@ -432,12 +433,12 @@ describe('Claude Code transcripts', () => {
   });
 
   it('give further blocks of a record an id and a body of their own', async () => {
-    const record = say('a1', 'u1', 'x');
-    record.message.content = [
+    const content = [
       { type: 'thinking', thinking: 'hmm' },
       { type: 'text', text: 'hello' },
       { type: 'hologram', data: 1 },
-    ] as unknown as typeof record.message.content;
+    ];
+    const record = say('a1', 'u1', '', {}, { content });
     const { scan, bodies } = await claude([user('u1', null, 'go'), record]);
     assert.deepEqual(
       scan.entries.map((entry) => entry.id),

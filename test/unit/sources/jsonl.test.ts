@@ -69,10 +69,11 @@ describe('readLines', () => {
 
 describe('parseLine', () => {
   it('recovers the record behind a torn one', () => {
-    const whole = '{"type":"user","message":{"content":"{\\"x\\":1}"}}';
+    const record = { type: 'user', message: { content: '{"x":1}' } };
+    const whole = JSON.stringify(record);
     assert.deepEqual(parseLine(lineOf(`{"type":"assis${whole}`)), [
       { ok: false, offset: 100, length: 14 },
-      { ok: true, value: JSON.parse(whole), offset: 114, length: whole.length },
+      { ok: true, value: record, offset: 114, length: whole.length },
     ]);
   });
 
@@ -206,9 +207,11 @@ describe('A file that is read', () => {
       // The open call of the scan is under way; wait until it has its handle.
       await new Promise((resolve) => setTimeout(resolve, 2));
       await rm(file);
-      const outcome = await reading.catch((error: unknown) => error);
-      if (outcome instanceof Error) assert.match(outcome.message, /ENOENT/);
-      else assert.equal(Object(outcome).entries.length, 5000);
+      const outcome = await reading.then(
+        (scan) => String(scan.entries.length),
+        (error: unknown) => String(error),
+      );
+      assert.match(outcome, /^5000$|ENOENT/);
       await assert.rejects(source.scan(file, 0, undefined, never), { code: 'ENOENT' });
       const head = await source.head({
         path: file,
