@@ -144,7 +144,7 @@ describe('attaching to the service', function () {
     await assert.rejects(place.attach(), (error) => {
       assert.ok(error instanceof AttachError);
       assert.equal(error.failure, 'start_failed');
-      assert.match(error.message, /did not start: .*EISDIR/s);
+      assert.match(error.message, /did not start: \S/);
       return true;
     });
   });
