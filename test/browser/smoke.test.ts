@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
-import fs from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
+import { makeEditorHome, type EditorHome } from '../support/editor_home.js';
 import { startHost, type Host } from '../support/vscode_host.js';
 import { openContainer, runCommand, tabNames } from '../support/workbench.js';
 
 describe('the extension in a window', function () {
   this.timeout(120_000);
   let host: Host;
-  let home: string;
+  let home: EditorHome;
 
   before(async () => {
-    home = await fs.mkdtemp(path.join(os.tmpdir(), 'session-deck-home-'));
-    const env = {
-      HOME: home,
-      CLAUDE_CONFIG_DIR: path.join(home, '.claude'),
-      CODEX_HOME: path.join(home, '.codex'),
-      SESSION_DECK_STORE: path.join(home, 'store'),
-    };
-    host = await startHost({ env });
+    home = await makeEditorHome();
+    host = await startHost({ env: home.env });
   });
 
   after(async () => {
     await host.stop();
-    await fs.rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    await home.remove();
   });
 
   it('shows its container in the activity bar', async () => {

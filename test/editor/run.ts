@@ -9,6 +9,7 @@ import { build } from 'esbuild';
 import * as z from 'zod';
 import { startCodeServer, workbenchUrl } from '../../scripts/code_server.mjs';
 import { launchBrowser } from '../support/chromium.js';
+import { makeEditorHome } from '../support/editor_home.js';
 import { checkout } from '../support/vscode_host.js';
 
 const LIMIT_MS = 5 * 60_000;
@@ -134,14 +135,9 @@ async function main(): Promise<void> {
     await fs.mkdir(full);
     return full;
   };
-  const [out, home] = [await inside('out'), await inside('home')];
-  const env = {
-    SESSION_DECK_TEST_OUT: out,
-    HOME: home,
-    CLAUDE_CONFIG_DIR: path.join(home, '.claude'),
-    CODEX_HOME: path.join(home, '.codex'),
-    SESSION_DECK_STORE: path.join(home, 'store'),
-  };
+  const out = await inside('out');
+  const home = await makeEditorHome();
+  const env = { ...home.env, SESSION_DECK_TEST_OUT: out };
   await fs.writeFile(path.join(out, 'output.txt'), '');
   const stopFollowing = follow(path.join(out, 'output.txt'));
   try {
@@ -156,6 +152,7 @@ async function main(): Promise<void> {
     if (results.failures > 0) process.exitCode = 1;
   } finally {
     await stopFollowing();
+    await home.remove();
     await fs.rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 });
   }
 }
