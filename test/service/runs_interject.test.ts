@@ -84,7 +84,7 @@ describe('runs: interjections', function () {
         'assistant: You said: refuse two',
       ]);
       assert.equal(entries[1]?.interjection, true);
-      assert.equal(home.turns(sessionId).length, 3);
+      assert.equal((await home.turns(sessionId)).length, 3);
       assert.deepEqual(announced('1'), ['pending', 'queued', 'injected']);
       assert.deepEqual(states(), []);
     });

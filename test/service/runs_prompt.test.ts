@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { testAgent } from '../support/agent_command.js';
@@ -58,7 +58,7 @@ describe('runs: prompts', function () {
     assert.deepEqual(await run(client, id, 'stop max_tokens'), { stopReason: 'max_tokens' });
     assert.deepEqual(await run(client, id, 'stop refusal'), { stopReason: 'refusal' });
     assert.deepEqual(
-      home.turns(id).map(({ status }) => status),
+      (await home.turns(id)).map(({ status }) => status),
       ['completed', 'completed'],
     );
   });
@@ -98,14 +98,19 @@ describe('runs: prompts', function () {
     await sleep(20);
     assert.deepEqual(missing, []);
     assert.deepEqual(
-      [...new Set(listener.updates.map(({ update }) => update['sessionUpdate']))],
+      [...new Set(listener.updates.map(({ update }) => update['sessionUpdate']))].filter(
+        (kind) => kind !== 'session_info_update',
+      ),
       ['user_message_chunk', 'agent_message_chunk', 'tool_call', 'tool_call_update'],
     );
     assert.equal(
       listener.updates.every(({ sessionId }) => sessionId === id),
       true,
     );
-    assert.equal(stranger.updates.length, 0);
+    assert.equal(
+      stranger.updates.filter(({ update }) => update['sessionUpdate'] !== 'session_info_update').length,
+      0,
+    );
   });
 
   it('goes on when its client leaves', async () => {
@@ -117,7 +122,7 @@ describe('runs: prompts', function () {
     controller.abort();
     await answer;
     assert.deepEqual(brief(await home.entries(id)).slice(1), ['assistant: done']);
-    assert.equal(home.turns(id)[0]?.status, 'completed');
+    assert.equal((await home.turns(id))[0]?.status, 'completed');
   });
 
   it('is cancelled by its client, through the signal or the method', async () => {
@@ -133,7 +138,7 @@ describe('runs: prompts', function () {
     home.runs.cancel(client, { sessionId: id });
     assert.deepEqual(await second, { stopReason: 'cancelled' });
     assert.deepEqual(
-      home.turns(id).map(({ status }) => status),
+      (await home.turns(id)).map(({ status }) => status),
       ['cancelled', 'cancelled'],
     );
     assert.equal(home.state(id), 'idle');
@@ -194,7 +199,7 @@ describe('runs: prompts', function () {
     const [user, notice] = brief(await home.entries(id));
     assert.equal(user, 'user: precious words');
     assert.match(notice ?? '', /^notice: Scripted agent could not be started/);
-    assert.equal(home.turns(id)[0]?.status, 'failed');
+    assert.equal((await home.turns(id))[0]?.status, 'failed');
   });
 
   it('keeps the error text that an agent answers', async () => {
@@ -278,7 +283,7 @@ describe('runs: prompts', function () {
     home.failWrites = true;
     await assert.rejects(turn, { code: 'store_full' });
     home.failWrites = false;
-    assert.equal(home.turns(id)[0]?.status, 'failed');
+    assert.equal((await home.turns(id))[0]?.status, 'failed');
     await run(client, id, 'echo kept');
   });
 
@@ -315,6 +320,63 @@ describe('runs: prompts', function () {
     assert.match(brief(await home.entries(id)).at(-1) ?? '', /Assistant: blue/);
   });
 
+  it("continues a tool's own session in that tool's agent, after what its file holds", async () => {
+    const id = '0a4e8f0e-7c1f-4a53-9d5e-3f2c5f1d7b11';
+    const said = (uuid: string, parentUuid: string | null, type: string, content: unknown) => ({
+      type,
+      uuid,
+      parentUuid,
+      sessionId: id,
+      cwd: home.dir,
+      timestamp: '2026-10-01T10:00:00.000Z',
+      isSidechain: false,
+      message: { role: type, id: `msg_${uuid}`, model: 'claude', content },
+    });
+    const folder = join(home.userHome, '.claude', 'projects', home.dir.replace(/[^A-Za-z0-9]/g, '-'));
+    await mkdir(folder, { recursive: true });
+    const records = [
+      said('11111111-1111-4111-8111-111111111111', null, 'user', 'what is blue'),
+      said('22222222-2222-4222-8222-222222222222', '11111111-1111-4111-8111-111111111111', 'assistant', [
+        { type: 'text', text: 'the sky' },
+      ]),
+    ];
+    await writeFile(
+      join(folder, `${id}.jsonl`),
+      records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    );
+    await home.crash();
+    assert.deepEqual(
+      (await home.listed()).map(({ sessionId, source }) => [sessionId, source]),
+      [[id, 'claude-code']],
+    );
+
+    const dir = join(home.dir, 'agent');
+    await mkdir(dir);
+    const agentLines = [
+      { id, cwd: home.dir },
+      { role: 'user', text: 'what is blue' },
+      { role: 'agent', text: 'the sky' },
+    ];
+    await writeFile(join(dir, `${id}.jsonl`), agentLines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const bare = home.client({ other: testAgent() });
+    await assert.rejects(run(bare, id, 'echo x'), {
+      code: 'agent_unavailable',
+      message: /Claude Code.*"claude-code"/,
+    });
+    const forgetful = home.client({ claude: testAgent() });
+    await assert.rejects(run(forgetful, id, 'echo x'), {
+      code: 'not_supported',
+      message: /neither session\/resume/,
+    });
+
+    const client = home.client({ claude: testAgent({ dir, features: ['load'] }) });
+    await run(client, id, 'recall');
+    const after = brief(await home.entries(id));
+    assert.deepEqual(after.slice(0, 2), ['user: what is blue', 'assistant: the sky']);
+    assert.deepEqual(after.slice(-2), ['user: recall', 'assistant: 1 before, last: what is blue']);
+    assert.equal((await home.listed()).length, 1);
+  });
+
   it('closes: the run ends cancelled, the session stays', async () => {
     const client = home.client({ a: testAgent() });
     const id = await begin(client);
@@ -340,7 +402,7 @@ describe('runs: prompts', function () {
     await until(() => home.state(id) === 'needs_input');
     await home.crash();
     assert.equal(home.state(id), 'failed');
-    assert.equal(home.turns(id).at(-1)?.status, 'failed');
+    assert.equal((await home.turns(id)).at(-1)?.status, 'failed');
     const texts = brief(await home.entries(id));
     assert.ok(texts.includes('assistant: said'));
     assert.match(texts.join('\n'), /notice: The session service ended while this turn was running/);

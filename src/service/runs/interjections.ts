@@ -116,7 +116,6 @@ export class Interjections {
 
   private async deliver(row: InterjectionRow, run: Run): Promise<InterjectionRow> {
     if (await run.steer(row.text)) {
-      run.interjected(row.text);
       this.owners.delete(row.id);
       return this.change(row, 'injected');
     }

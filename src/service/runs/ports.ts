@@ -35,7 +35,6 @@ export interface RunSessions {
     cwd: string;
     agent: string;
     agentSession: string;
-    model?: string;
     kind: SessionKind;
     headless: boolean;
   }): RunSession;

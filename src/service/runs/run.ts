@@ -49,6 +49,12 @@ export interface RunOutcome {
   readonly error?: DomainError;
 }
 
+const SteeringAnswer = z.looseObject({ outcome: z.enum(['injected', 'startedNewTurn']) });
+
+/** Updates are held back no longer than this, in ms, and no more than so many. */
+const MAX_HOLD_MS = 1000;
+const MAX_HELD = 500;
+
 /** So much waits at most before it is written at once, whatever the clock says. */
 const MAX_PENDING_CHARACTERS = 1024 * 1024;
 const MAX_PENDING_UPDATES = 2000;
@@ -66,6 +72,9 @@ export class Run implements UpdateSink {
   /** Aborts when the turn has ended: an agent may end it without waiting for the answer to its own question. */
   private readonly over = new AbortController();
   private readonly rawUpdates: Record<string, unknown>[] = [];
+  /** Updates that came while the agent was asked to take text in; undefined when nobody asks. */
+  private held: { readonly update: AgentUpdate; readonly raw: unknown }[] | undefined;
+  private holders = 0;
   private live: LiveSession | undefined;
   private prompting = false;
   private openQuestions = 0;
@@ -128,17 +137,32 @@ export class Run implements UpdateSink {
     this.cancelling.abort();
   }
 
-  /** Gives text to the agent for the turn that runs. False when it did not take it. */
+  /**
+   * Gives text to the agent for the turn that runs, and shows it there. False when the agent did not take it.
+   * What the agent says meanwhile is held back for a moment, because it can answer the text before it answers us.
+   */
   async steer(text: string): Promise<boolean> {
     const live = this.live;
-    if (
-      !live?.connection.capabilities.steering ||
-      !this.prompting ||
-      this.cancelled ||
-      this.input.kind === 'compaction'
-    )
-      return false;
-    const Outcome = z.looseObject({ outcome: z.string() });
+    if (!live?.connection.capabilities.steering || !this.prompting || this.cancelled) return false;
+    if (this.input.kind === 'compaction') return false;
+    this.held ??= [];
+    this.holders += 1;
+    const tooLong = setTimeout(() => this.releaseHeld(), MAX_HOLD_MS);
+    try {
+      const taken = await this.askToSteer(live, text);
+      if (!taken || this.over.signal.aborted) return false;
+      this.entries.interjected(text);
+      this.rawUpdates.push({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text } });
+      return true;
+    } finally {
+      clearTimeout(tooLong);
+      this.holders -= 1;
+      if (this.holders === 0) this.releaseHeld();
+      this.flush();
+    }
+  }
+
+  private async askToSteer(live: LiveSession, text: string): Promise<boolean> {
     try {
       const answer = await live.connection.request(
         '_session/steering',
@@ -149,10 +173,7 @@ export class Run implements UpdateSink {
         },
         this.parts.timing.steeringMs,
       );
-      const outcome = Outcome.safeParse(answer);
-      return (
-        outcome.success && (outcome.data.outcome === 'injected' || outcome.data.outcome === 'startedNewTurn')
-      );
+      return SteeringAnswer.safeParse(answer).success;
     } catch (error) {
       this.parts.log.info('an agent did not take an interjection', {
         sessionId: this.sessionId,
@@ -162,17 +183,18 @@ export class Run implements UpdateSink {
     }
   }
 
-  /** Shows text that the agent took into the turn. */
-  interjected(text: string): void {
-    this.entries.interjected(text);
-    this.parts.audience.forward(this.sessionId, {
-      sessionUpdate: 'user_message_chunk',
-      content: { type: 'text', text },
-    });
-    this.flush();
+  private releaseHeld(): void {
+    const held = this.held ?? [];
+    this.held = undefined;
+    for (const { update, raw } of held) this.update(update, raw);
   }
 
   update(update: AgentUpdate, raw: unknown): void {
+    if (this.held) {
+      this.held.push({ update, raw });
+      if (this.held.length > MAX_HELD) this.releaseHeld();
+      return;
+    }
     if (update.type === 'usage') this.tokensAfter = update.used;
     this.entries.apply(update, raw);
     const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
@@ -296,6 +318,7 @@ export class Run implements UpdateSink {
     const { entries, sessionId, turnId } = this;
     const { store, sessions } = this.parts;
     this.writeError = undefined;
+    this.releaseHeld();
     this.over.abort();
     entries.finish(outcome.status);
     entries.compacted(outcome.status, {

@@ -130,15 +130,18 @@ export class Runs implements RunControl {
       spec,
       params.cwd,
       params.mcpServers,
-      ({ agentSession, model }) =>
-        this.parts.sessions.create({
+      ({ agentSession, model }) => {
+        const session = {
           cwd: params.cwd,
           agent: spec.id,
           agentSession,
-          ...(model === undefined ? {} : { model }),
           kind: 'build',
           headless: false,
-        }).id,
+        } as const;
+        const { id } = this.parts.sessions.create(session);
+        if (model !== undefined) this.parts.sessions.update(id, { model });
+        return id;
+      },
     );
     this.audience.join(client, sessionId);
     return { sessionId };
