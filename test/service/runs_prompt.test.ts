@@ -377,6 +377,34 @@ describe('runs: prompts', function () {
     assert.equal((await home.listed()).length, 1);
   });
 
+  it('hands exactly the prefix of a fork to its agent', async () => {
+    const client = home.client({ a: testAgent() });
+    const id = await begin(client);
+    await run(client, id, 'echo red');
+    await run(client, id, 'echo green');
+    const [first] = await home.turns(id);
+    const { generation, revision } = home.sessions.resolve(client, id);
+    const { sessionId } = await home.sessions.fork(client, {
+      schema: 'aster.acp.session-prefix-fork.v1',
+      sessionId: id,
+      operationId: 'fork',
+      request: {
+        boundary_entry_id: first?.boundaryEntryId ?? '',
+        expected_cut: { generation, revision },
+        target_session_id: 'target',
+        expected_workspace: { cwd: home.dir },
+      },
+    });
+    await run(client, sessionId, 'heard');
+    const entries = brief(await home.entries(sessionId));
+    assert.deepEqual(entries.slice(0, 3), ['user: echo red', 'assistant: red', 'user: heard']);
+    assert.match(entries[3] ?? '', /User: echo red[^]*Assistant: red/);
+    assert.doesNotMatch(entries[3] ?? '', /green/);
+    await run(client, sessionId, 'heard');
+    assert.doesNotMatch(brief(await home.entries(sessionId)).at(-1) ?? '', /earlier-conversation/);
+    assert.equal((await home.entries(id)).length, 4);
+  });
+
   it('closes: the run ends cancelled, the session stays', async () => {
     const client = home.client({ a: testAgent() });
     const id = await begin(client);

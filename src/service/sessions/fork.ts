@@ -221,6 +221,8 @@ const cutOf = ({ generation, revision }: SessionRecord) => ({ generation, revisi
 /** Not listed until its entries are there. */
 function forkOf(source: SessionRecord, id: string, boundaryEntryId: string): SessionRecord {
   const now = Date.now();
+  // The agent of a tool's own session is known by the tool's name.
+  const agent = source.agent ?? (source.source === 'deck' ? undefined : source.source);
   return {
     id,
     source: 'deck',
@@ -233,7 +235,7 @@ function forkOf(source: SessionRecord, id: string, boundaryEntryId: string): Ses
     headless: false,
     state: 'idle',
     archived: false,
-    ...(source.agent === undefined ? {} : { agent: source.agent }),
+    ...(agent === undefined ? {} : { agent }),
     ...(source.model === undefined ? {} : { model: source.model }),
     parent: { sessionId: source.id, boundaryEntryId, relation: 'fork' },
     hasErrors: source.hasErrors,
