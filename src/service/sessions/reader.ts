@@ -27,13 +27,13 @@ export class Reader {
     const file = this.files.holding(record);
     if (!file) return;
     const isKnown = file.indexedSize >= 0;
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, isKnown ? FRESHEN_MS : FIRST_INDEX_MS);
-      signal?.addEventListener('abort', () => resolve(), { once: true });
-    });
+    let stopWaiting: () => void = () => undefined;
+    const patience = new Promise<void>((resolve) => (stopWaiting = resolve));
+    const timer = setTimeout(stopWaiting, isKnown ? FRESHEN_MS : FIRST_INDEX_MS);
+    signal?.addEventListener('abort', stopWaiting, { once: true });
     await Promise.race([this.indexer.urgent(file.path), patience]);
     clearTimeout(timer);
+    signal?.removeEventListener('abort', stopWaiting);
     signal?.throwIfAborted();
   }
 

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DeletedResult } from '../../../src/protocol/deck.js';
+import { Trash } from '../../../src/service/sessions/trash.js';
+import {
+  ClaudeFile,
+  type Deck,
+  never,
+  openDeck,
+  pageOf,
+  removeFolders,
+  temporaryFolder,
+  TestClient,
+  until,
+  withCode,
+} from './support.js';
+
+const ID = 'aaaaaaaa-0000-4000-8000-000000000001';
+const CWD = '/deck-delete/app';
+
+describe('deleting sessions', () => {
+  let deck: Deck;
+  let file: ClaudeFile;
+  let agentPath: string;
+  beforeEach(async () => {
+    const home = temporaryFolder();
+    file = new ClaudeFile(home, ID, CWD);
+    file.write(file.turn('first'), file.turn('second'));
+    const agent = new ClaudeFile(home, ID, CWD);
+    agentPath = join(dirname(file.path), ID, 'subagents/agent-1.jsonl');
+    mkdirSync(dirname(agentPath), { recursive: true });
+    writeFileSync(
+      agentPath,
+      agent.turn('sub').replaceAll('"isSidechain":false', '"isSidechain":true,"agentId":"1"'),
+    );
+    deck = await openDeck(home, temporaryFolder());
+  });
+  afterEach(async () => {
+    await deck.close();
+    removeFolders();
+  });
+
+  const reopen = async () => {
+    await deck.close();
+    deck = await openDeck(deck.home, deck.storeDir);
+  };
+  const listed = async () =>
+    (await deck.sessions.list(deck.client, {})).sessions.map(({ sessionId }) => sessionId);
+  const remove = (client = deck.client) => deck.sessions.delete(client, { sessionId: ID, cwd: CWD });
+
+  it('moves the files away, survives restarts, and comes back byte for byte', async () => {
+    const bytes = readFileSync(file.path);
+    const agentBytes = readFileSync(agentPath);
+    assert.equal(deck.sessions.info(deck.client, { sessionId: ID }).children.length, 1);
+    const { undoUntil } = await remove();
+    assert.ok(Date.parse(undoUntil) > Date.now() + 29 * 24 * 60 * 60 * 1000);
+    assert.equal(existsSync(file.path) || existsSync(agentPath), false);
+    assert.deepEqual(deck.runs.stopped.includes(ID), true);
+    for (let round = 0; round < 2; round += 1) {
+      assert.deepEqual(await listed(), []);
+      for (const id of [ID, 'agent-1'])
+        assert.throws(
+          () => deck.sessions.info(deck.client, { sessionId: id }),
+          withCode('session_unavailable'),
+        );
+      const { sessions } = DeletedResult.parse(deck.sessions.deleted(deck.client));
+      assert.deepEqual(
+        sessions.map(({ session }) => session.sessionId),
+        [ID],
+      );
+      if (round === 0) await reopen();
+    }
+    const stranger = deck.clients.attach(new TestClient('s').only('/elsewhere'));
+    assert.deepEqual(deck.sessions.deleted(stranger).sessions, []);
+    await assert.rejects(
+      deck.sessions.undoDelete(stranger, { sessionId: ID }),
+      withCode('session_unavailable'),
+    );
+
+    const details = await deck.sessions.undoDelete(deck.client, { sessionId: ID });
+    assert.equal(details.entryCount, 6);
+    assert.deepEqual(readFileSync(file.path), bytes);
+    assert.deepEqual(readFileSync(agentPath), agentBytes);
+    await reopen();
+    assert.deepEqual(await listed(), [ID]);
+    assert.equal(deck.sessions.info(deck.client, { sessionId: ID }).children.length, 1);
+    assert.deepEqual(deck.scanner.scanned, [], 'the index is still there');
+    const page = await deck.sessions.page(deck.client, pageOf(ID, CWD), never);
+    assert.equal(page.total, 6);
+    assert.ok(page.entries.every(({ kind }) => kind !== 'raw'));
+    await assert.rejects(
+      deck.sessions.undoDelete(deck.client, { sessionId: ID }),
+      withCode('session_unavailable'),
+    );
+  });
+
+  it('does nothing when the run cannot be stopped', async () => {
+    deck.runs.refuse = new Error('it goes on');
+    await assert.rejects(remove(), /it goes on/);
+    assert.deepEqual(await listed(), [ID]);
+    assert.ok(existsSync(file.path) && existsSync(agentPath));
+    assert.deepEqual(deck.sessions.deleted(deck.client).sessions, []);
+  });
+
+  it('is undone when the store cannot keep it', async () => {
+    const { records } = deck.store;
+    const put = records.putTrash.bind(records);
+    records.putTrash = () => {
+      throw new Error('disk full');
+    };
+    await assert.rejects(remove(), /disk full/);
+    records.putTrash = put;
+    assert.deepEqual(await listed(), [ID]);
+    assert.ok(existsSync(file.path) && existsSync(agentPath));
+    assert.equal((await deck.sessions.page(deck.client, pageOf(ID, CWD), never)).total, 6);
+    await remove();
+    assert.deepEqual(await listed(), []);
+  });
+
+  it('is undone at the next start when the service died in the middle', async () => {
+    await deck.close();
+    const bytes = readFileSync(file.path);
+    await new Trash(join(deck.storeDir, 'trash')).put(
+      ID,
+      [file.path, dirname(dirname(agentPath))],
+      Date.now(),
+    );
+    assert.equal(existsSync(file.path), false);
+    deck = await openDeck(deck.home, deck.storeDir);
+    assert.deepEqual(readFileSync(file.path), bytes);
+    assert.deepEqual(await listed(), [ID]);
+    assert.equal(deck.sessions.info(deck.client, { sessionId: ID }).unreadable, undefined);
+  });
+
+  it("lists a file that appears anew as the tool's own, and loses neither", async () => {
+    await remove();
+    const other = new ClaudeFile(deck.home, ID, CWD);
+    other.write(other.turn('written after the delete'));
+    await until(() => deck.sessions.status(deck.client).counts.total === 1);
+    await deck.sessions.indexed();
+    const page = await deck.sessions.page(deck.client, pageOf(ID, CWD), never);
+    assert.equal(page.total, 3);
+    await assert.rejects(deck.sessions.undoDelete(deck.client, { sessionId: ID }), withCode('target_exists'));
+    assert.equal((await deck.sessions.page(deck.client, pageOf(ID, CWD), never)).total, 3);
+    await remove();
+    assert.equal((await deck.sessions.undoDelete(deck.client, { sessionId: ID })).entryCount, 3);
+    await reopen();
+    assert.deepEqual(await listed(), [ID]);
+  });
+
+  it('is final only when its time is over', async () => {
+    await remove();
+    const [trash] = deck.store.records.trash();
+    assert.ok(trash);
+    await reopen();
+    assert.equal(deck.store.records.sessions().length, 2);
+    deck.store.records.putTrash({ ...trash, undoUntil: Date.now() - 1 });
+    await reopen();
+    await until(() => deck.store.records.sessions().length === 0);
+    assert.equal(existsSync(join(deck.storeDir, 'trash', trash.name)), false);
+    assert.deepEqual(deck.sessions.deleted(deck.client).sessions, []);
+  });
+
+  it('wants the folder of the session', async () => {
+    await assert.rejects(
+      async () => deck.sessions.delete(deck.client, { sessionId: ID, cwd: 'app' }),
+      withCode('invalid_params'),
+    );
+    await assert.rejects(
+      async () => deck.sessions.delete(deck.client, { sessionId: ID, cwd: '/deck-delete' }),
+      withCode('session_unavailable'),
+    );
+    assert.ok(existsSync(file.path));
+  });
+});
