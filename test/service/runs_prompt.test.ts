@@ -375,6 +375,18 @@ describe('runs: prompts', function () {
     assert.deepEqual(after.slice(0, 2), ['user: what is blue', 'assistant: the sky']);
     assert.deepEqual(after.slice(-2), ['user: recall', 'assistant: 1 before, last: what is blue']);
     assert.equal((await home.listed()).length, 1);
+
+    void run(client, id, 'echo dying\nopentool\nhang').catch(() => undefined);
+    await until(async () => (await home.entries(id)).length === after.length + 3);
+    await home.crash();
+    assert.deepEqual(brief(await home.entries(id)).slice(after.length), [
+      'user: echo dying\nopentool\nhang',
+      'assistant: dying',
+      'tool: execute failed',
+      'notice: The session service ended while this turn was running. What came before is kept.',
+    ]);
+    await home.runs.prompt(client, prompt(id, 'echo alive'), unaborted);
+    assert.equal(home.state(id), 'idle');
   });
 
   it('hands exactly the prefix of a fork to its agent', async () => {

@@ -167,6 +167,7 @@ export class RunsHome {
     await this.runs.recover();
     sessions.start();
     await sessions.ready;
+    await this.runs.recovered;
   }
 }
 

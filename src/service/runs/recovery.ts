@@ -8,44 +8,51 @@ const SENTENCE = 'The session service ended while this turn was running. What ca
 
 /**
  * Ends what a service that died left open: runs become failed and say so, permissions expire, interjections that were
- * not sent are handed back. One damaged row does not keep the others from it.
+ * not sent are handed back. One damaged row does not keep the others from it. Returns the runs that it ended.
  */
-export async function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): Promise<void> {
+export function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): RunRow[] {
   const endedAt = Date.now();
-  const attempt = async (what: string, work: () => void | Promise<void>) => {
+  const attempt = (what: string, work: () => void) => {
     try {
-      await work();
+      work();
     } catch (error) {
       log.error(`could not recover ${what}`, error);
     }
   };
   for (const { id } of store.openPermissions())
-    await attempt('a permission', () => store.endPermission(id, { endedAt }));
+    attempt('a permission', () => store.endPermission(id, { endedAt }));
   for (const { id } of store.interjections(['pending', 'queued']))
-    await attempt('an interjection', () =>
-      store.changeInterjection(id, { state: 'returned', updatedAt: endedAt }),
-    );
-  for (const run of store.openRuns()) {
-    await attempt('a turn', () => closeTurn(sessions, run, endedAt));
-    await attempt('a session', () => sessions.update(run.sessionId, { state: 'failed' }));
-    await attempt('a run', () => store.endRun(run.id, { status: 'failed', error: SENTENCE, endedAt }));
+    attempt('an interjection', () => store.changeInterjection(id, { state: 'returned', updatedAt: endedAt }));
+  const runs = store.openRuns();
+  for (const run of runs) {
+    attempt('a turn', () => {
+      sessions.writer.write(run.sessionId, run.turnId, [
+        {
+          id: uuid(),
+          kind: 'notice',
+          at: new Date(endedAt).toISOString(),
+          severity: 'error',
+          content: [{ type: 'text', text: SENTENCE }],
+        },
+      ]);
+      sessions.writer.endTurn(run.sessionId, run.turnId, { status: 'failed' });
+    });
+    attempt('a session', () => sessions.update(run.sessionId, { state: 'failed' }));
+    attempt('a run', () => store.endRun(run.id, { status: 'failed', error: SENTENCE, endedAt }));
   }
+  return runs;
 }
 
-async function closeTurn(sessions: RunSessions, run: RunRow, endedAt: number): Promise<void> {
+/**
+ * Marks the entries that a dead service left in progress as ended. Reads the whole transcript, so it is not for the
+ * start of the service to wait for.
+ */
+export async function closeEntries(sessions: RunSessions, run: RunRow): Promise<void> {
   const open: EntryDraft[] = [];
   for await (const entries of sessions.replay(run.sessionId))
     for (const entry of entries)
       if (entry.turnId === run.turnId && entry.status === 'in_progress') open.push(closed(entry));
-  const notice: EntryDraft = {
-    id: uuid(),
-    kind: 'notice',
-    at: new Date(endedAt).toISOString(),
-    severity: 'error',
-    content: [{ type: 'text', text: SENTENCE }],
-  };
-  sessions.writer.write(run.sessionId, run.turnId, [...open, notice]);
-  sessions.writer.endTurn(run.sessionId, run.turnId, { status: 'failed' });
+  if (open.length > 0) sessions.writer.write(run.sessionId, run.turnId, open);
 }
 
 /** The entry as it is after the end: a message stays as far as it came, the rest did not succeed. */

@@ -19,8 +19,8 @@ import { Compactions } from './compaction.js';
 import { Interjections } from './interjections.js';
 import { LiveSessions } from './live_sessions.js';
 import { PermissionDesk } from './permissions.js';
-import type { RunSession, RunSessions, RunStore } from './ports.js';
-import { recoverRuns } from './recovery.js';
+import type { RunRow, RunSession, RunSessions, RunStore } from './ports.js';
+import { closeEntries, recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
 import { defaultTiming, type RunTiming } from './timing.js';
 
@@ -47,6 +47,8 @@ export class Runs implements RunControl {
   private readonly compactions: Compactions;
   private readonly runParts: RunParts;
   private stopping = false;
+  /** Settles when everything that a dead service left open is ended. Never rejects. */
+  recovered: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: RunsParts) {
     const { store, sessions, agents, clients, log } = parts;
@@ -93,9 +95,25 @@ export class Runs implements RunControl {
     return this.active.size;
   }
 
-  /** Ends what a service that died left open. Call once, before anything else. */
-  async recover(): Promise<void> {
-    await recoverRuns(this.parts.store, this.parts.sessions, this.parts.log);
+  /**
+   * Ends what a service that died left open. Call once, before anything else. Marking single entries as ended goes on
+   * in the background, until `recovered`.
+   */
+  recover(): Promise<void> {
+    const runs = recoverRuns(this.parts.store, this.parts.sessions, this.parts.log);
+    this.recovered = this.closeEntries(runs);
+    return Promise.resolve();
+  }
+
+  private async closeEntries(runs: readonly RunRow[]): Promise<void> {
+    for (const run of runs) {
+      if (this.stopping) return;
+      try {
+        await closeEntries(this.parts.sessions, run);
+      } catch (error) {
+        this.parts.log.error('entries of a dead run could not be marked as ended', error);
+      }
+    }
   }
 
   activeRun(sessionId: string): ActiveRun | undefined {
