@@ -42,9 +42,12 @@ export function logDir(storeDir: string): string {
   return path.join(storeDir, 'logs');
 }
 
-/** What a service writes to stdout and stderr: its reason when it cannot start, and crashes. */
-export function startLogFile(storeDir: string): string {
-  return path.join(logDir(storeDir), 'start.log');
+/**
+ * What a service writes to stdout and stderr: its reason when it cannot start, and crashes. The second place is for
+ * a store whose disk takes nothing more.
+ */
+export function startLogFiles(storeDir: string): string[] {
+  return [logDir(storeDir), runtimeDir(storeDir)].map((folder) => path.join(folder, 'start.log'));
 }
 
 /** Makes sure that a folder is a real one, the user's own, that nobody else can enter. False when it is not. */

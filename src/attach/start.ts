@@ -1,10 +1,14 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import path from 'node:path';
 import { systemCode } from './errors.js';
-import { logDir, startLogFile } from './paths.js';
+import { makePrivate, startLogFiles } from './paths.js';
 
 /** Exit code of a service that found its store owned by another one: whoever started it attaches to that one. */
 export const EXIT_STORE_OWNED = 75;
+
+/** Exit code of a service that could not start: the last line on its stderr says why. */
+export const EXIT_NOT_STARTED = 1;
 
 const MAX_START_LOG_BYTES = 256 * 1024;
 const MAX_REASON_LENGTH = 600;
@@ -15,24 +19,32 @@ export interface StartedService {
   ended(): { code: number | null; signal: string | null; reason: string } | undefined;
 }
 
-/** The last lines that were written to the file from `offset` on. */
-function tail(file: string, offset: number): string {
+/** What was written to the file from `offset` on: its last line where that is the reason, else its end. */
+function tail(file: string, offset: number, code: number | null): string {
   const text = fs.readFileSync(file).subarray(offset).toString('utf8').trim();
+  if (code === EXIT_NOT_STARTED) return text.slice(text.lastIndexOf('\n') + 1);
   return text.length > MAX_REASON_LENGTH ? `…${text.slice(-MAX_REASON_LENGTH)}` : text;
 }
 
-/** Opens the file that the service writes to; on the disk's refusal its words are lost, the service is not. */
+/** Opens the file that the service writes to. Where no disk takes it its words are lost, the service is not. */
 function openOutput(storeDir: string): { file: string; output: number; offset: number } | undefined {
-  const file = startLogFile(storeDir);
-  try {
-    fs.mkdirSync(logDir(storeDir), { recursive: true, mode: 0o700 });
-    const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    const output = fs.openSync(file, size > MAX_START_LOG_BYTES ? 'w' : 'a', 0o600);
-    return { file, output, offset: fs.fstatSync(output).size };
-  } catch (error) {
-    if (systemCode(error) === undefined) throw error;
-    return undefined;
+  for (const file of startLogFiles(storeDir)) {
+    try {
+      if (!makePrivate(path.dirname(file))) continue;
+      const size = fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+      const output = fs.openSync(file, size > MAX_START_LOG_BYTES ? 'w' : 'a', 0o600);
+      try {
+        fs.writeSync(output, `${new Date().toISOString()} starts\n`);
+      } catch (error) {
+        fs.closeSync(output);
+        throw error;
+      }
+      return { file, output, offset: fs.fstatSync(output).size };
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+    }
   }
+  return undefined;
 }
 
 /** Starts a service that outlives the caller, its terminal and its window. */
@@ -58,7 +70,7 @@ export function startService(options: {
       ended ??= { code: null, signal: null, reason: error.message };
     });
     child.once('exit', (code, signal) => {
-      ended ??= { code, signal, reason: log ? tail(log.file, log.offset) : '' };
+      ended ??= { code, signal, reason: log ? tail(log.file, log.offset, code) : '' };
     });
     child.unref();
     return { pid: child.pid, ended: () => ended };

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { isMainThread } from 'node:worker_threads';
 import { attachOrStart } from '../attach/attach.js';
 import { defaultStoreDir } from '../attach/paths.js';
-import { EXIT_STORE_OWNED } from '../attach/start.js';
+import { EXIT_NOT_STARTED, EXIT_STORE_OWNED } from '../attach/start.js';
 import { compose, StoreOwnedError } from './compose.js';
 import { readConfig, UsageError } from './config.js';
 import { relay } from './relay.js';
@@ -71,6 +71,8 @@ async function serve(storeDir: string): Promise<number> {
     void Promise.race([closing, sleep(CRASH_CLOSE_MS)]).then(() => process.exit(EXIT_CRASH));
   };
   process.on('uncaughtException', crash);
+  // stderr is a file; when its disk is full there is nobody left to tell.
+  process.stderr.on('error', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => service.stopSoon(signal));
   // The terminal or the window that started the service has gone; that is no reason to end.
   process.on('SIGHUP', () => service.log.info('ignores SIGHUP'));
@@ -82,9 +84,10 @@ async function serve(storeDir: string): Promise<number> {
       return EXIT_STORE_OWNED;
     }
     service.log.error('could not start', error);
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     await service.stop('could not start');
-    return EXIT_FAILURE;
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${reason.replaceAll(/\s+/g, ' ')}\n`);
+    return EXIT_NOT_STARTED;
   }
   await service.ended;
   return 0;
