@@ -11,7 +11,6 @@ import { Panels } from './panel/panels.js';
 import { PermissionDialogs } from './permissions.js';
 import { clientOptions, readSettings } from './settings.js';
 import { StatusItem } from './status_item.js';
-import { titleOf } from './tree/items.js';
 import { DeckModel } from './tree/model.js';
 import { SessionsView } from './tree/view.js';
 
@@ -33,10 +32,7 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     act: (panel, action) => act(deck, panel, action),
   });
   const deck: Deck = { context, log, client, model, view, panels, diffs };
-  new PermissionDialogs(client, (sessionId) => {
-    const row = model.get(sessionId);
-    return row && titleOf(row);
-  });
+  new PermissionDialogs(client, (sessionId) => model.get(sessionId));
   context.subscriptions.push(
     log,
     client,

@@ -119,6 +119,7 @@ export class ServiceClient implements vscode.Disposable {
     if (this.disposed) return Promise.reject(new vscode.CancellationError());
     this.starting ??= this.connect().catch((error: unknown) => {
       this.starting = undefined;
+      void this.close();
       this.failure = messageOf(error);
       this.log.error(`The session service could not be reached: ${this.failure}`);
       this.setState('failed');
@@ -157,12 +158,16 @@ export class ServiceClient implements vscode.Disposable {
     if (!this.disposed) this.stateEmitter.fire(state);
   }
 
-  /** A client that failed can never be started again, so each connection has a new one. */
   private async drop(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
     this.starting = undefined;
     this.setState('stopped');
+    await this.close();
+  }
+
+  /** A client that failed can never be started again, so each connection has a new one. */
+  private async close(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
     try {
       await client?.dispose();
     } catch (error) {

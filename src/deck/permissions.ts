@@ -1,8 +1,10 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import type { PermissionOption, PermissionParams, PermissionResult } from '../protocol/acp.js';
+import type { SessionRow } from '../protocol/session.js';
 import type { ServiceClient } from './client.js';
 import { plainLine } from './format.js';
+import { titleOf } from './tree/items.js';
 
 const { l10n } = vscode;
 const MAX_DETAIL = 1_500;
@@ -35,7 +37,7 @@ export class PermissionDialogs {
 
   constructor(
     client: ServiceClient,
-    private readonly titleOf: (sessionId: string) => string | undefined,
+    private readonly rowOf: (sessionId: string) => SessionRow | undefined,
   ) {
     client.askPermission = (params, token) => {
       const answer = this.last.then(() => this.ask(params, token));
@@ -47,10 +49,19 @@ export class PermissionDialogs {
   private async ask(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult> {
     if (token.isCancellationRequested) return { outcome: { outcome: 'cancelled' } };
     const options = [...params.options].sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
-    const items = options.map((option) => ({ title: plainLine(option.name), optionId: option.optionId }));
+    // Closing the dialog is the narrowest no that the agent offers.
+    const close = options.find(({ kind }) => kind === 'reject_once');
+    const items = options.map((option) => ({
+      title: plainLine(option.name),
+      optionId: option.optionId,
+      isCloseAffordance: option === close,
+    }));
     const title = plainLine(params.toolCall.title ?? '') || l10n.t('The agent asks for permission');
-    const session = this.titleOf(params.sessionId);
-    const detail = [session === undefined ? '' : l10n.t('Session: {0}', session), detailOf(params)];
+    const row = this.rowOf(params.sessionId);
+    const detail = [
+      row === undefined ? '' : [l10n.t('Session: {0}', titleOf(row)), row.cwd].join('\n'),
+      detailOf(params),
+    ];
     const elsewhere = new Promise<undefined>((resolve) => {
       token.onCancellationRequested(() => resolve(undefined));
     });
@@ -60,7 +71,6 @@ export class PermissionDialogs {
       ...items,
     );
     const chosen = await Promise.race([question, elsewhere]);
-    // Closing the dialog is a no, as is an answer given elsewhere.
     if (!chosen) return { outcome: { outcome: 'cancelled' } };
     return { outcome: { outcome: 'selected', optionId: chosen.optionId } };
   }

@@ -5,18 +5,24 @@ import type { Turn } from '../../protocol/entry.js';
 import type { SessionRow } from '../../protocol/session.js';
 import type { Deck } from '../deck.js';
 import { plainLine, relativeTime } from '../format.js';
-import { titleOf } from '../tree/items.js';
+import { shortTitle } from '../tree/items.js';
 
 const { l10n } = vscode;
 const TURNS = 200;
 const SHOWN_FILES = 8;
 
-type TurnItem = vscode.QuickPickItem & { readonly turn?: Turn; readonly older?: number };
+/** A turn, or the row that asks for older ones. */
+type TurnItem = vscode.QuickPickItem & { readonly turn?: Turn };
+
+const count = (number: number, one: string, many: string): string | undefined => {
+  if (number === 0) return undefined;
+  return number === 1 ? one : many;
+};
 
 function turnItem(turn: Turn): TurnItem {
   const facts = [
-    turn.tools === 1 ? l10n.t('1 step') : l10n.t('{0} steps', turn.tools),
-    turn.files.length === 0 ? undefined : l10n.t('{0} files', turn.files.length),
+    count(turn.tools, l10n.t('1 step'), l10n.t('{0} steps', turn.tools)),
+    count(turn.files.length, l10n.t('1 file'), l10n.t('{0} files', turn.files.length)),
     relativeTime(turn.at, Date.now(), vscode.env.language),
   ].filter((fact) => fact !== undefined);
   return {
@@ -34,31 +40,32 @@ function turnItem(turn: Turn): TurnItem {
 
 /** Asks where to cut: completed turns, newest first, older ones on demand. Resolves with the boundary's entry. */
 async function pickTurn(deck: Deck, row: SessionRow): Promise<string | undefined> {
+  const { sessionId } = row;
   const loaded: Turn[] = [];
-  let from = -TURNS;
   for (;;) {
-    const { turns, total } = await deck.client.request('deck/turns', {
-      sessionId: row.sessionId,
-      from,
-      limit: TURNS,
-    });
-    loaded.unshift(...turns);
-    const first = loaded[0]?.number ?? 1;
-    const items: TurnItem[] = [...loaded].reverse().map(turnItem);
-    if (first > 1) items.push({ label: l10n.t('Older turns…'), older: first });
-    if (total === 0) {
-      await vscode.window.showInformationMessage(l10n.t('“{0}” has no completed turn yet.', titleOf(row)));
+    const first = loaded[0]?.number;
+    if (first === undefined || first > 1) {
+      const from = first === undefined ? -TURNS : Math.max(1, first - TURNS);
+      const limit = first === undefined ? TURNS : first - from;
+      const { turns } = await deck.client.request('deck/turns', { sessionId, from, limit });
+      loaded.unshift(...turns);
+    }
+    const oldest = loaded[0];
+    if (!oldest) {
+      await vscode.window.showInformationMessage(l10n.t('“{0}” has no completed turn yet.', shortTitle(row)));
       return undefined;
     }
+    const items: TurnItem[] = [...loaded].reverse().map(turnItem);
+    if (oldest.number > 1) items.push({ label: l10n.t('Older turns…') });
     const chosen = await vscode.window.showQuickPick(items, {
-      title: l10n.t('Fork “{0}”', titleOf(row)),
+      title: l10n.t('Fork “{0}”', shortTitle(row)),
       placeHolder: l10n.t('The fork keeps everything up to the end of the turn that you choose'),
       matchOnDescription: true,
     });
     if (chosen === undefined) return undefined;
     if (chosen.turn?.boundaryEntryId !== undefined) return chosen.turn.boundaryEntryId;
-    if (chosen.older !== undefined) from = Math.max(1, chosen.older - TURNS);
-    else loaded.length = 0;
+    // A running turn cannot be chosen: its row says why. It may have ended meanwhile, so all is read anew.
+    if (chosen.turn) loaded.length = 0;
   }
 }
 
@@ -82,9 +89,9 @@ export async function fork(deck: Deck, row: SessionRow, boundaryEntryId?: string
     () => deck.client.request('deck/fork/preview', { sessionId, boundaryEntryId: boundary }),
   );
   const title = await vscode.window.showInputBox({
-    title: l10n.t('Fork “{0}”: {1} entries are kept', titleOf(row), preview.entryCount),
+    title: l10n.t('Fork “{0}”: {1} entries are kept', shortTitle(row), preview.entryCount),
     prompt: changedText(preview.workspace.changedSinceBoundary),
-    value: l10n.t('{0} (fork)', titleOf(row)),
+    value: l10n.t('{0} (fork)', shortTitle(row)),
     validateInput: (text) => (text.trim() === '' ? l10n.t('A name is needed.') : undefined),
     ignoreFocusOut: true,
   });
@@ -105,6 +112,6 @@ export async function fork(deck: Deck, row: SessionRow, boundaryEntryId?: string
       },
     },
   });
-  await deck.client.request('deck/session/rename', { sessionId: result.sessionId, title });
   deck.panels.show(result.sessionId, title);
+  await deck.client.request('deck/session/rename', { sessionId: result.sessionId, title });
 }

@@ -12,6 +12,9 @@ const { l10n } = vscode;
 
 async function openFile(name: string, cwd: string, line: number | undefined): Promise<void> {
   const file = path.resolve(cwd, name);
+  // Looking at a network path would sign in to whatever machine a transcript names.
+  if (file.startsWith('\\\\') && !cwd.startsWith('\\\\'))
+    throw new Error(l10n.t('Files on other machines are not opened: {0}', file));
   try {
     if (!(await fs.stat(file)).isFile()) throw new Error('not a file');
   } catch {
@@ -26,9 +29,9 @@ async function openFile(name: string, cwd: string, line: number | undefined): Pr
   });
 }
 
-/** Only the web and mail: a transcript must not start anything else. */
+/** Only the web: a transcript must not start anything else. */
 async function openLink(href: string): Promise<void> {
-  if (!/^(https?|mailto):/i.test(href)) {
+  if (!/^https?:/i.test(href)) {
     await vscode.window.showInformationMessage(l10n.t('Links of this kind are not opened: {0}', href));
     return;
   }

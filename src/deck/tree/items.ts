@@ -6,6 +6,9 @@ import { commandIds } from '../ids.js';
 import type { DayClass, Group } from './grouping.js';
 
 const { l10n } = vscode;
+/** Letters of a title in a row. */
+const SHORT = 48;
+const segmenter = new Intl.Segmenter();
 
 /** A node of the tree. Actions of the context menus get one of these. */
 export type DeckNode =
@@ -26,6 +29,18 @@ export function agentName(row: Pick<SessionRow, 'agent' | 'source'>): string {
 export function titleOf(row: SessionRow): string {
   const title = plainLine(row.title ?? row.preview ?? '');
   return title === '' ? l10n.t('Untitled session') : title;
+}
+
+/** A title that leaves room for what stands behind it; the hover has the whole. */
+export function shortTitle(row: SessionRow): string {
+  const title = titleOf(row);
+  const letters = Array.from(segmenter.segment(title), ({ segment }) => segment);
+  return letters.length > SHORT
+    ? `${letters
+        .slice(0, SHORT - 1)
+        .join('')
+        .trimEnd()}…`
+    : title;
 }
 
 /** A word for every state that is worth one; idle is silence. */
@@ -90,7 +105,7 @@ function contextValue(row: SessionRow): string {
 function sessionItem(node: Extract<DeckNode, { kind: 'session' }>): vscode.TreeItem {
   const { row, parent } = node;
   const item = new vscode.TreeItem(
-    titleOf(row),
+    shortTitle(row),
     row.childCount > 0 ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None,
   );
   const time = relativeTime(row.updatedAt, Date.now(), vscode.env.language);

@@ -19,6 +19,8 @@ export class DeckModel implements vscode.Disposable {
   private cursor: string | undefined;
   private query = '';
   private generation = 0;
+  /** Pages that are loaded, and are loaded again on a refresh. */
+  private pages = 1;
   private loaded: Promise<void> | undefined;
   private reloadTimer: NodeJS.Timeout | undefined;
   private lastStatus: Status | undefined;
@@ -75,6 +77,7 @@ export class DeckModel implements vscode.Disposable {
   setFilter(text: string): void {
     if (text.trim() === this.query) return;
     this.query = text.trim();
+    this.pages = 1;
     this.reloadSoon();
   }
 
@@ -102,6 +105,7 @@ export class DeckModel implements vscode.Disposable {
     if (cursor === undefined) return;
     const page = await this.client.request('aster/session/list', this.params(cursor));
     if (generation !== this.generation) return;
+    this.pages += 1;
     this.cursor = page.nextCursor;
     this.rows.addPage(page.sessions, page.nextCursor !== undefined);
     this.changed.fire();
@@ -134,14 +138,21 @@ export class DeckModel implements vscode.Disposable {
     this.generation += 1;
     const { generation } = this;
     try {
-      const [page, status] = await Promise.all([
-        this.client.request('aster/session/list', this.params()),
+      const [status, first] = await Promise.all([
         this.client.request('deck/status', {}),
+        this.client.request('aster/session/list', this.params()),
       ]);
+      const sessions = [...first.sessions];
+      let cursor = first.nextCursor;
+      for (let loaded = 1; loaded < this.pages && cursor !== undefined; loaded += 1) {
+        const page = await this.client.request('aster/session/list', this.params(cursor));
+        sessions.push(...page.sessions);
+        cursor = page.nextCursor;
+      }
       if (generation !== this.generation) return;
       this.problem = undefined;
-      this.cursor = page.nextCursor;
-      this.rows.reset(page.sessions, page.nextCursor !== undefined);
+      this.cursor = cursor;
+      this.rows.reset(sessions, cursor !== undefined);
       this.lastStatus = status;
     } catch (error) {
       if (generation !== this.generation) return;
