@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { EntryKind, Usage } from '../../protocol/entry.js';
+import { AUTO_TITLE_LENGTH } from '../../protocol/session.js';
+import { oneLine } from './text.js';
 import type { IndexedEntry, IndexedTurn, Scan, SessionHead, UsageRecord } from './source.js';
 
 /** A last turn without an end counts as running when the last sign of it is younger than this, in milliseconds. */
@@ -314,7 +316,11 @@ export class Fold {
 
   bestTitle(): SessionHead['title'] {
     const by = (who: 'agent' | 'user') => this.#titles.find((title) => title.by === who);
-    return by('user') ?? by('agent') ?? (this.#preview ? { text: this.#preview, by: 'prompt' } : undefined);
+    return (
+      by('user') ??
+      by('agent') ??
+      (this.#preview ? { text: oneLine(this.#preview, AUTO_TITLE_LENGTH), by: 'prompt' } : undefined)
+    );
   }
 
   state(): FoldState {

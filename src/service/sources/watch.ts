@@ -66,6 +66,7 @@ export class SourceWatcher {
   }
 
   async #root(root: string): Promise<void> {
+    if (this.#closed) return;
     if (await isFolder(root)) {
       await this.#tree(root, 0);
       return;
@@ -101,18 +102,38 @@ export class SourceWatcher {
       this.#note(undefined);
     } else if (name.endsWith('.jsonl')) {
       this.#note(path.join(folder, name));
-    } else if (depth < MAX_DEPTH && !path.basename(name).includes('.')) {
-      // Perhaps a new folder; files may be in it already.
-      void (async () => {
-        const inner = path.join(folder, name);
-        if (!(await isFolder(inner)) || this.#watchers.has(inner)) return;
-        if (!WHOLE_TREES) await this.#tree(inner, depth + 1);
-        this.#note(undefined);
-      })();
+    } else if (!path.basename(name).includes('.')) {
+      void this.#folderChanged(folder, path.join(folder, name), depth);
+    }
+  }
+
+  /** A folder may have come (with files in it already), gone, or been replaced by one of the same name. */
+  async #folderChanged(folder: string, inner: string, depth: number): Promise<void> {
+    if (!(await isFolder(folder))) {
+      this.#forget(folder);
+      // The root itself went: it is waited for.
+      if (depth === 0) await this.#root(folder);
+      this.#note(undefined);
+      return;
+    }
+    if (WHOLE_TREES || depth >= MAX_DEPTH) return;
+    const known = this.#watchers.has(inner);
+    this.#forget(inner);
+    const there = await isFolder(inner);
+    if (there) await this.#tree(inner, depth + 1);
+    if (there || known) this.#note(undefined);
+  }
+
+  #forget(folder: string): void {
+    for (const [key, watcher] of this.#watchers) {
+      if (key !== folder && !key.startsWith(folder + path.sep)) continue;
+      watcher.close();
+      this.#watchers.delete(key);
     }
   }
 
   #watch(key: string, folder: string, seen: (name: string | null) => void): void {
+    if (this.#closed) return;
     try {
       const watcher = watch(folder, { persistent: false, recursive: WHOLE_TREES && key === folder });
       this.#watchers.set(key, watcher);

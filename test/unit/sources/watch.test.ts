@@ -90,6 +90,28 @@ describe('The watcher of the sources', () => {
       () => Promise.resolve(),
     ));
 
+  it('goes on when folders or the root go and come again', () =>
+    watching(
+      async (root, seen) => {
+        for (const gone of [path.join(root, 'p'), root]) {
+          await rm(gone, { recursive: true });
+          await until('rescan', () => seen.rescans > 0);
+          seen.rescans = 0;
+          await mkdir(path.join(root, 'p'), { recursive: true });
+          await until('rescan of the new one', () => seen.rescans > 0);
+          const file = path.join(root, 'p', 'a.jsonl');
+          seen.paths.clear();
+          await until('a change', () => {
+            void appendFile(file, 'x\n');
+            return seen.paths.has(file);
+          });
+          seen.rescans = 0;
+        }
+      },
+      {},
+      (root) => mkdir(path.join(root, 'p'), { recursive: true }),
+    ));
+
   it('looks from time to time where it may not watch all', () =>
     watching(
       async (_root, seen, watcher) => {
