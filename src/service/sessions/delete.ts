@@ -172,22 +172,23 @@ export class Deletions {
     }
   }
 
-  /** Makes deletions final whose time is over. */
+  /** Makes deletions final whose time is over, and removes what is left of sessions that cannot come back. */
   async purge(now = Date.now()): Promise<void> {
     const { data, shelf, trash, log } = this.parts;
-    for (const { name, deletedAt, undoUntil } of data.trash()) {
+    for (const { name, undoUntil } of data.trash()) {
       if (undoUntil > now) continue;
       try {
         await trash.purge(name);
-        for (const record of shelf.book.allDeleted())
-          if (record.deletedAt === deletedAt) {
-            shelf.book.drop(record.id);
-            await data.removeSession(record.id);
-          }
         data.removeTrash(name);
       } catch (error) {
         log.error('a deletion could not be made final', { name, error: String(error) });
       }
     }
+    const undoable = new Set(data.trash().map(({ deletedAt }) => deletedAt));
+    for (const { id, deletedAt } of shelf.book.allDeleted())
+      if (deletedAt === undefined || !undoable.has(deletedAt)) {
+        await data.removeSession(id);
+        if (shelf.book.getDeleted(id)) shelf.book.drop(id);
+      }
   }
 }

@@ -137,7 +137,7 @@ export class Indexer {
   private async index(path: string, priority: ScanPriority): Promise<void> {
     try {
       const file = await this.look(path);
-      if (!file) return;
+      if (!file || !isBehind(file)) return;
       const applied = await this.scanAndApply(file, file.offset, file.state, priority);
       if (applied === 'whole') await this.scanAndApply(file, 0, undefined, priority);
       if (applied === 'later') this.deferred.add(path);

@@ -112,6 +112,7 @@ export class Sessions {
   private readonly deletions: Deletions;
   private watcher: SourceWatcher | undefined;
   private daily: NodeJS.Timeout | undefined;
+  private readonly background = new Set<Promise<void>>();
 
   constructor(private readonly parts: SessionsParts) {
     const { store, sources, scanner, clients, runs, log } = parts;
@@ -175,29 +176,33 @@ export class Sessions {
         this.changes.markStatus();
       });
     if (store.mode.readOnly) return;
-    this.daily = setInterval(() => void this.maintain(), DAY_MS);
+    this.daily = setInterval(() => this.follow(this.maintain()), DAY_MS);
     this.daily.unref();
   }
 
   private async begin(): Promise<void> {
-    const { sources, store, log } = this.parts;
+    const { sources, store } = this.parts;
     // What cannot be kept cannot be listed either: a store that is read-only shows what it has.
     if (store.mode.readOnly) return;
     await this.deletions.recover();
     await this.forks.recover();
-    await this.catalogue.look();
     this.watcher = new SourceWatcher({
       changed: (paths) => this.follow(this.catalogue.changed(paths)),
       rescan: () => this.follow(this.catalogue.look()),
     });
-    this.watcher
-      .start(sources.flatMap((source) => source.roots()))
-      .catch((error: unknown) => log.warn('the folders of the sources cannot be watched', error));
+    const watching = this.watcher.start(sources.flatMap((source) => source.roots()));
+    await this.catalogue.look();
+    // What came after the look and before its folder was watched is seen by another one.
+    this.follow(watching.then(() => this.catalogue.look()));
     await this.maintain();
   }
 
+  /** Lets work go on in the background; the end of the service waits for it. */
   private follow(work: Promise<void>): void {
-    work.catch((error: unknown) => this.parts.log.error('could not follow the sources', error));
+    const settled = work
+      .catch((error: unknown) => this.parts.log.error('work in the background failed', error))
+      .finally(() => this.background.delete(settled));
+    this.background.add(settled);
   }
 
   private async maintain(): Promise<void> {
@@ -216,6 +221,7 @@ export class Sessions {
     this.changes.stop();
     await this.catalogue.stop();
     await this.indexer.stop();
+    await Promise.all(this.background);
     await this.watchers.flushed();
   }
 
@@ -388,13 +394,11 @@ export class Sessions {
       return;
     }
     const own = { ...file, sessionId, offset: 0, state: undefined, indexedSize: -1 };
-    shelf.save(record, { alongside: () => data.putFile(own) });
+    // Without a place in the trash it is no deletion of a person: it is removed in the background.
+    shelf.saveAll([record, { ...found, deletedAt: Date.now() }], { alongside: () => data.putFile(own) });
     files.remember(own);
-    shelf.forget(found.id);
     this.watchers.forget(found.id);
-    data
-      .removeSession(found.id)
-      .catch((error: unknown) => this.parts.log.error('could not remove a doubled session', error));
+    this.follow(this.maintain());
   }
 
   private details(client: Client, record: SessionRecord): Details {
