@@ -23,9 +23,10 @@ function contentBlock(part: unknown): ContentBlock[] {
       const text = stringOf(block['text']);
       return text ? [{ type: 'text', text }] : [];
     }
+    case 'document':
+      return [rawBlock({ ...block, source: undefined }, 'A document is attached here.')];
     case 'image':
     case 'input_image':
-    case 'document':
       return [imageBlock(block) ?? rawBlock(part)];
     case 'tool_reference':
       return [{ type: 'text', text: stringOf(block['tool_name']) ?? '' }];

@@ -275,12 +275,19 @@ describe('Claude Code transcripts', () => {
       user('m4', 'm3', [{ type: 'text', text: '<system-reminder>be good</system-reminder>' }]),
       user('u1', 'm4', [
         { type: 'text', text: '<ide_opened_file>a.ts</ide_opened_file>' },
+        { type: 'text', text: '<attachments>- /foo.txt</attachments>' },
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QUJD' } },
+        { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'QUJD' } },
         { type: 'text', text: 'real <system-reminder>no</system-reminder>prompt' },
       ]),
       say('a1', 'u1', 'answer'),
     ]);
     assert.deepEqual(outline(scan), ['notice: /clear |', 'user: real prompt', 'assistant: answer |']);
     assert.equal(scan.totals.preview, 'real prompt');
+    assert.deepEqual(
+      bodies[1]?.content.map((block) => block.type),
+      ['image', 'raw', 'text'],
+    );
     assert.equal(scan.totals.messageCount, 2);
   });
 

@@ -400,6 +400,11 @@ describe('Heads of Codex rollouts', () => {
       ...turn('a', 'b'),
     ]);
     assert.deepEqual(agent.parent, { sessionId: 'boss', relation: 'subagent' });
+    const other = await headOf([
+      meta({ thread_source: 'subagent', parent_thread_id: 'boss' }),
+      ...turn('a', 'b'),
+    ]);
+    assert.deepEqual(other.parent, { sessionId: 'boss', relation: 'subagent' });
     assert.equal((await headOf([meta({ source: 'exec' }), ...turn('a', 'b')])).headless, true);
     assert.equal((await headOf([meta(), ...turn('a', 'b')], 'archived_sessions')).archived, true);
     assert.equal((await headOf([meta(), said('user', '<environment_context>')])).empty, true);

@@ -151,14 +151,14 @@ function lastOf(text: string, pattern: RegExp): string | undefined {
 }
 
 function isSubagent(meta: Payload | undefined): boolean {
-  return SubagentSource.safeParse(meta?.source).success;
+  return meta?.thread_source === 'subagent' || SubagentSource.safeParse(meta?.source).success;
 }
 
 function parentOf(sessionId: string, { meta, replayed }: Seen): SessionHead['parent'] {
   const spawned = SubagentSource.safeParse(meta?.source).data;
-  if (spawned) {
+  if (isSubagent(meta)) {
     const parent =
-      spawned.subagent?.thread_spawn.parent_thread_id ??
+      spawned?.subagent?.thread_spawn.parent_thread_id ??
       meta?.parent_thread_id ??
       meta?.forked_from_id ??
       replayed;

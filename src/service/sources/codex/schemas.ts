@@ -31,6 +31,7 @@ export const Payload = z.object({
   cwd: text,
   originator: text,
   source: anything,
+  thread_source: text,
   forked_from_id: text,
   parent_thread_id: text,
   model: text,
