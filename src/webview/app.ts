@@ -1,0 +1,337 @@
+import { html, nothing, render } from 'lit';
+import type { Turn } from '../protocol/entry.js';
+import type { SessionDetails } from '../protocol/session.js';
+import type { ReadingPlace, ToPage } from '../protocol/webview.js';
+import { Contents } from './contents.js';
+import { icon } from './entries/parts.js';
+import { Feed } from './feed.js';
+import { count, setLocale } from './format.js';
+import { header } from './header.js';
+import { Host } from './host.js';
+import { handleClicks } from './clicks.js';
+import { handleKeys } from './keys.js';
+import { Outline } from './outline.js';
+import { PromptBox } from './prompt_box.js';
+import { setTranslations, t } from './texts.js';
+
+type Event = Exclude<ToPage, { kind: 'reply' }>;
+
+/** So wide the outline has a column of its own. */
+const WIDE = 1_000;
+const PLACE_MS = 300;
+
+const part = (id: string): HTMLElement => {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`no #${id}`);
+  return element;
+};
+
+/** The transcript page: header, feed, outline, prompt box, and what happens between them. */
+export class App {
+  private readonly host = new Host((event) => this.hear(event));
+  private details: SessionDetails | undefined;
+  private feed: Feed | undefined;
+  private outline: Outline | undefined;
+  private promptBox: PromptBox | undefined;
+  private placeTimer: number | undefined;
+  private stickyTurn: Turn | undefined;
+  private notice: { text: string; alert: boolean } | undefined;
+  private gone: string | undefined;
+
+  constructor(private readonly root: HTMLElement) {
+    render(
+      html`<div class="t-page">
+        <div id="head"></div>
+        <main class="t-stage">
+          <div id="sticky" class="sticky" hidden></div>
+          <div id="scroller" class="t-scroll" tabindex="-1">
+            <div id="feed" class="feed" role="feed" aria-busy="true" aria-label="Transcript"></div>
+            <div id="note" class="t-note" role="status"></div>
+          </div>
+          <div id="pill"></div>
+        </main>
+        <nav id="outline" class="outline" hidden></nav>
+        <footer id="prompt" class="t-foot"></footer>
+      </div>`,
+      root,
+    );
+  }
+
+  /** Asks the panel for everything and shows the place where the reader was, else the end. */
+  async start(): Promise<void> {
+    this.say(t('Loading the transcript…'));
+    try {
+      const ready = await this.host.call('ready', {});
+      setTranslations(ready.strings);
+      setLocale(ready.locale);
+      this.details = ready.details;
+      const { place } = this.host;
+      const kept = place?.sessionId === ready.details.sessionId ? place : undefined;
+      this.build(ready.details, ready.pageSize);
+      this.promptBox?.setInterjections(ready.interjections);
+      if (kept?.draft !== undefined) this.promptBox?.setDraft(kept.draft);
+      this.setOutline(kept?.outline ?? window.innerWidth >= WIDE);
+      if (kept?.entryId === undefined) await this.feed?.toEnd();
+      else await this.feed?.toEntry(kept.entryId, kept.offset ?? 0);
+      this.say(undefined);
+      part('feed').setAttribute('aria-busy', 'false');
+      this.drawHead();
+      this.follow();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private build(details: SessionDetails, pageSize: number): void {
+    const { host } = this;
+    const contents = new Contents(host, () => this.feed?.redraw());
+    const context = {
+      host,
+      contents,
+      details: () => this.details ?? details,
+      isOpen: (key: string, fallback: boolean) => this.feed?.isOpen(key, fallback) ?? fallback,
+      toggle: (key: string, open: boolean, clicked: Element) => this.feed?.toggle(key, open, clicked),
+    };
+    const failed = (error: unknown) => this.fail(error);
+    const elements = { scroller: part('scroller'), list: part('feed') };
+    elements.list.setAttribute('aria-label', t('Transcript'));
+    this.feed ??= new Feed(host, context, pageSize, { changed: () => this.follow(), failed }, elements);
+    this.promptBox ??= new PromptBox(host, part('prompt'), details, () => this.keepPlaceSoon());
+    this.promptBox.setDetails(details);
+    if (!this.outline) {
+      this.outline = new Outline(host, part('outline'), (turn) => void this.goToTurn(turn), failed);
+      handleClicks(this.root, host, (act) => this.act(act));
+      handleKeys(this.root, this.feed, {
+        copy: (text) => host.act({ action: 'copyText', text }),
+        fork: (boundaryEntryId) => host.act({ action: 'fork', boundaryEntryId }),
+        turn: (step) => void this.turnBy(step),
+        start: () => void this.feed?.toStart(),
+        end: () => void this.feed?.toEnd(),
+        outline: () => this.setOutline(!(this.outline?.isOpen ?? false)),
+        send: () => void this.promptBox?.send(),
+      });
+    }
+  }
+
+  private hear(event: Event): void {
+    switch (event.kind) {
+      case 'update':
+        this.feed?.update(event.update);
+        return;
+      case 'details': {
+        const turns = this.details?.turnCount;
+        this.details = event.details;
+        this.promptBox?.setDetails(event.details);
+        if (turns !== event.details.turnCount && this.outline?.isOpen === true) void this.outline.refresh();
+        this.drawHead();
+        return;
+      }
+      case 'interjection':
+        this.promptBox?.setInterjection(event.interjection);
+        return;
+      case 'reset':
+        void this.reconnect();
+        return;
+      case 'gone':
+        this.gone = event.message;
+        this.say(event.message, true);
+        return;
+      case 'command':
+        this.command(event.command);
+        return;
+      case 'jump':
+        void this.feed?.toOrdinal(event.ordinal, 40, true);
+        return;
+    }
+  }
+
+  private command(command: Extract<Event, { kind: 'command' }>['command']): void {
+    const commands = {
+      start: () => void this.feed?.toStart(),
+      end: () => void this.feed?.toEnd(),
+      previousTurn: () => void this.turnBy(-1),
+      nextTurn: () => void this.turnBy(1),
+      toggleOutline: () => this.setOutline(!(this.outline?.isOpen ?? false)),
+      focusPrompt: () => this.promptBox?.focus(),
+      nextEntry: () => this.feed?.focusBy(1),
+      previousEntry: () => this.feed?.focusBy(-1),
+    };
+    commands[command]();
+  }
+
+  private act(act: string): boolean {
+    if (act === 'outline') this.setOutline(!(this.outline?.isOpen ?? false));
+    else if (act === 'retry') void this.start();
+    else if (act === 'log') this.host.act({ action: 'showLog' });
+    else return false;
+    return true;
+  }
+
+  private async reconnect(): Promise<void> {
+    try {
+      const ready = await this.host.call('ready', {});
+      this.details = ready.details;
+      this.gone = undefined;
+      this.promptBox?.setDetails(ready.details);
+      this.promptBox?.setInterjections(ready.interjections);
+      await this.feed?.reload();
+      this.say(undefined);
+      this.drawHead();
+      this.follow();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private async goToTurn(turn: Turn): Promise<void> {
+    if (window.innerWidth < WIDE) this.setOutline(false);
+    try {
+      await this.feed?.toOrdinal(turn.firstOrdinal, 40, true);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private async turnBy(step: 1 | -1): Promise<void> {
+    const top = this.feed?.topEntry;
+    if (!top) return;
+    const atPrompt = top.entry.kind === 'user' && top.entry.interjection !== true && top.offset > -8;
+    const number = top.entry.turn + (step === -1 && !atPrompt ? 0 : step);
+    if (number < 1) return;
+    const turn = await this.outline?.find(number);
+    if (turn) await this.goToTurn(turn);
+    else if (step === 1) await this.feed?.toEnd();
+  }
+
+  private setOutline(open: boolean): void {
+    this.outline?.setOpen(open);
+    this.root.classList.toggle('with-outline', open);
+    this.drawHead();
+    this.keepPlaceSoon();
+  }
+
+  private drawHead(): void {
+    if (this.details) render(header(this.host, this.details, this.outline?.isOpen ?? false), part('head'));
+  }
+
+  /** What stands beside the feed follows what is seen. */
+  private follow(): void {
+    const { feed } = this;
+    if (!feed) return;
+    const top = feed.topEntry;
+    if (top) this.outline?.mark(top.entry.turn);
+    void this.drawSticky(top);
+    this.drawPill(feed);
+    if (feed.isEmpty && this.notice === undefined)
+      this.say(t('Nothing here yet. The first prompt starts the session.'));
+    else if (!feed.isEmpty && this.notice?.alert === false) this.say(undefined);
+    this.keepPlaceSoon();
+  }
+
+  private async drawSticky(top: Feed['topEntry']): Promise<void> {
+    const number = top?.entry.turn;
+    const isPrompt = top?.entry.kind === 'user' && top.entry.interjection !== true && top.offset > -24;
+    const element = part('sticky');
+    if (number === undefined || isPrompt) {
+      element.hidden = true;
+      return;
+    }
+    if (this.stickyTurn?.number !== number) this.stickyTurn = await this.outline?.find(number);
+    const turn = this.stickyTurn;
+    if (!turn) return;
+    render(
+      html`<div>
+        <span class="ord" aria-hidden="true">${turn.number}</span>
+        <button
+          class="goto clip"
+          type="button"
+          title=${t('Go to this prompt')}
+          @click=${() => void this.goToTurn(turn)}
+        >
+          <bdi>${turn.prompt}</bdi>
+        </button>
+        <span class="side">
+          <button
+            class="ib"
+            type="button"
+            aria-label=${t('Previous turn')}
+            title=${t('Previous turn')}
+            @click=${() => void this.turnBy(-1)}
+          >
+            ${icon('arrow-up')}
+          </button>
+          <button
+            class="ib"
+            type="button"
+            aria-label=${t('Next turn')}
+            title=${t('Next turn')}
+            @click=${() => void this.turnBy(1)}
+          >
+            ${icon('arrow-down')}
+          </button>
+        </span>
+      </div>`,
+      element,
+    );
+    element.hidden = false;
+  }
+
+  private drawPill(feed: Feed): void {
+    const label = feed.unseen > 0 ? t('{0} new', count(feed.unseen)) : t('Go to the end');
+    render(
+      feed.atEnd || feed.isEmpty
+        ? nothing
+        : html`<button
+            class="pill ${feed.unseen > 0 ? 'new' : ''}"
+            type="button"
+            @click=${() => void feed.toEnd()}
+          >
+            ${icon('arrow-down')}<span>${label}</span>
+          </button>`,
+      part('pill'),
+    );
+  }
+
+  private say(text: string | undefined, alert = false): void {
+    this.notice = text === undefined ? undefined : { text, alert };
+    const buttons = alert && this.gone === undefined;
+    render(
+      text === undefined
+        ? nothing
+        : html`<p role=${alert ? 'alert' : 'status'}>${text}</p>
+            ${
+              buttons
+                ? html`<button class="btn" type="button" data-act="retry">${t('Try Again')}</button>
+                    <button class="btn second" type="button" data-act="log">${t('Show Log')}</button>`
+                : nothing
+            }`,
+      part('note'),
+    );
+  }
+
+  private fail(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.say(`${t('The transcript could not be read.')} ${reason}`, true);
+  }
+
+  private keepPlaceSoon(): void {
+    window.clearTimeout(this.placeTimer);
+    this.placeTimer = window.setTimeout(() => this.keepPlace(), PLACE_MS);
+  }
+
+  private keepPlace(): void {
+    const { details, feed, outline, promptBox } = this;
+    if (!details || !feed) return;
+    const top = feed.atEnd ? undefined : feed.topEntry;
+    const draft = promptBox?.draft ?? '';
+    const place: ReadingPlace = {
+      version: 1,
+      sessionId: details.sessionId,
+      generation: feed.generation,
+      ...(top === undefined ? {} : { entryId: top.entry.id, offset: top.offset }),
+      ...(outline === undefined ? {} : { outline: outline.isOpen }),
+      ...(draft === '' ? {} : { draft }),
+    };
+    this.host.keepPlace(place);
+  }
+}

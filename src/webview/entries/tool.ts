@@ -1,0 +1,217 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import type { FileDiff, ToolCall, ToolKind } from '../../protocol/content.js';
+import type { Entry } from '../../protocol/entry.js';
+import { duration } from '../format.js';
+import { lineDiff } from '../line_diff.js';
+import type { PageContext } from '../page_context.js';
+import { t, type Text } from '../texts.js';
+import { attachments, foldLine, icon, plainText, textBlock } from './parts.js';
+
+const looks: Record<ToolKind, { icon: string; verb: Text }> = {
+  read: { icon: 'file-code', verb: 'Read' },
+  edit: { icon: 'edit', verb: 'Edited' },
+  delete: { icon: 'trash', verb: 'Deleted' },
+  move: { icon: 'arrow-swap', verb: 'Moved' },
+  search: { icon: 'search', verb: 'Searched' },
+  execute: { icon: 'terminal', verb: 'Ran' },
+  think: { icon: 'lightbulb', verb: 'Thought about' },
+  fetch: { icon: 'globe', verb: 'Fetched' },
+  switch_mode: { icon: 'settings', verb: 'Switched mode' },
+  other: { icon: 'tools', verb: 'Used' },
+};
+
+const MAX_DIFF_LINES = 400;
+
+/** The path below the session's folder, when it is in it. */
+function shortPath(path: string, cwd: string): string {
+  return path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
+function targetOf(tool: ToolCall, cwd: string): string {
+  const [location] = tool.locations ?? [];
+  const path = tool.diffs?.[0]?.path ?? location?.path;
+  const isFile = tool.kind === 'edit' || tool.kind === 'read' || tool.kind === 'delete';
+  if (isFile && path !== undefined) return shortPath(path, cwd);
+  return tool.title === '' ? tool.name : tool.title;
+}
+
+function noteOf(tool: ToolCall): TemplateResult {
+  const parts: unknown[] = [];
+  let added = 0;
+  let removed = 0;
+  for (const diff of tool.diffs ?? []) {
+    const lines = lineDiff(diff);
+    added += lines.added;
+    removed += lines.removed;
+  }
+  if (added + removed > 0)
+    parts.push(html`<span class="ok">+${added}</span> <span class="bad">−${removed}</span>`);
+  if (tool.diffs?.some((diff) => diff.oldText === null) === true) parts.push(t('new file'));
+  if (tool.exitCode !== undefined && tool.exitCode !== 0)
+    parts.push(html`<span class="bad">${icon('error')} ${t('exit {0}', tool.exitCode)}</span>`);
+  else if (tool.status === 'failed')
+    parts.push(html`<span class="bad">${icon('error')} ${t('failed')}</span>`);
+  if (tool.status === 'in_progress')
+    parts.push(html`<span class="live">${icon('loading', 'spin')} ${t('running')}</span>`);
+  if (tool.status === 'pending') parts.push(html`<span class="warn">${icon('watch')} ${t('waiting')}</span>`);
+  if (tool.durationMs !== undefined) parts.push(duration(tool.durationMs));
+  const joined = parts.flatMap((part, index) => (index === 0 ? [part] : [' · ', part]));
+  return html`<span class="note">${joined}</span>`;
+}
+
+function diffBlock(context: PageContext, entry: Entry, diff: FileDiff, index: number): TemplateResult {
+  const { lines } = lineDiff(diff);
+  const shown = lines.slice(0, MAX_DIFF_LINES);
+  const signs = { add: '+', del: '−', same: ' ', hunk: '' };
+  return html`<div class="block">
+    <header>
+      <button
+        class="link mono clip"
+        type="button"
+        title=${t('Open file')}
+        @click=${() => context.host.act({ action: 'openFile', path: diff.path })}
+      >
+        ${shortPath(diff.path, context.details().cwd)}
+      </button>
+      <span class="grow"></span>
+      <button
+        class="ib wide"
+        type="button"
+        title=${t('Open Diff')}
+        @click=${() => context.host.act({ action: 'openDiff', entryId: entry.id, index })}
+      >
+        ${icon('diff')}<span>${t('Open Diff')}</span>
+      </button>
+    </header>
+    <div class="diff" tabindex="0" role="group" aria-label=${diff.path}>
+      <div>
+        ${shown.map(
+          (line) =>
+            html`<div class="dl ${line.kind}">
+              <span>${line.before ?? ''}</span><span>${line.after ?? ''}</span
+              ><span class="sg">${signs[line.kind]}</span><code>${line.text}</code>
+            </div>`,
+        )}
+      </div>
+    </div>
+    ${
+      lines.length > shown.length
+        ? html`<footer>
+            <span>${t('{0} lines', lines.length)}</span>
+            <button
+              class="btn quiet"
+              type="button"
+              @click=${() => context.host.act({ action: 'openDiff', entryId: entry.id, index })}
+            >
+              ${t('Open Diff')}
+            </button>
+          </footer>`
+        : nothing
+    }
+  </div>`;
+}
+
+function inputText(tool: ToolCall): string {
+  if (tool.input === undefined || tool.input === null) return '';
+  return typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input, null, 2);
+}
+
+function body(context: PageContext, entry: Entry, tool: ToolCall): unknown {
+  const output = plainText(tool.output ?? []);
+  const { truncated } = entry;
+  const parts: unknown[] = (tool.diffs ?? []).map((diff, index) => diffBlock(context, entry, diff, index));
+  if (tool.kind === 'execute') {
+    const header = html`<span class="mono cmd clip">${tool.title}</span>`;
+    parts.push(textBlock(context, { text: output === '' ? t('No output.') : output, header, truncated }));
+  } else {
+    const input = inputText(tool);
+    if (parts.length === 0 && input !== '' && tool.kind !== 'read')
+      parts.push(textBlock(context, { text: input, wrap: true, header: html`<span>${t('Input')}</span>` }));
+    if (output !== '' && (parts.length === 0 || tool.kind !== 'edit' || tool.status === 'failed'))
+      parts.push(textBlock(context, { text: output, truncated, header: html`<span>${t('Output')}</span>` }));
+    if (parts.length === 0) parts.push(html`<p class="dim">${t('No output.')}</p>`);
+  }
+  parts.push(attachments(context, tool.output ?? []));
+  if (tool.childSessionId !== undefined) parts.push(childLink(context, tool.childSessionId));
+  return parts;
+}
+
+function childLink(context: PageContext, sessionId: string): TemplateResult {
+  return html`<button
+    class="btn quiet"
+    type="button"
+    @click=${() => context.host.act({ action: 'openSession', sessionId })}
+  >
+    ${icon('type-hierarchy-sub')} ${t('Open session')}
+  </button>`;
+}
+
+/** Open by itself: a failed command and what runs. What a person opened stays open. */
+const opensByItself = (tool: ToolCall) =>
+  tool.status === 'in_progress' || (tool.kind === 'execute' && tool.status === 'failed');
+
+/** One tool call as one line that unfolds to its diff, terminal, or input and output. */
+export function toolLine(context: PageContext, entry: Entry): TemplateResult {
+  const { tool } = entry;
+  if (!tool) return html``;
+  const isNew = tool.kind === 'edit' && tool.diffs?.[0]?.oldText === null;
+  const { icon: name, verb } = looks[tool.kind];
+  return foldLine(context, {
+    key: entry.id,
+    open: context.isOpen(entry.id, opensByItself(tool)),
+    icon: name,
+    verb: t(isNew ? 'Wrote' : verb),
+    target: targetOf(tool, context.details().cwd),
+    note: noteOf(tool),
+    body: () => body(context, entry, tool),
+  });
+}
+
+/** A run of calls folded to one line: how many, what changed, what failed. */
+export function stepsLine(
+  context: PageContext,
+  key: string,
+  entries: readonly Entry[],
+  calls: number,
+): TemplateResult {
+  const failed = entries.filter((entry) => entry.tool?.status === 'failed').length;
+  const files = new Set(entries.flatMap((entry) => (entry.tool?.diffs ?? []).map((diff) => diff.path)));
+  const facts: unknown[] = [];
+  if (files.size > 0) facts.push(files.size === 1 ? t('1 file changed') : t('{0} files changed', files.size));
+  if (failed > 0) facts.push(html`<span class="bad">${t('{0} failed', failed)}</span>`);
+  const took = entries.reduce((sum, entry) => sum + (entry.tool?.durationMs ?? 0), 0);
+  if (took > 0) facts.push(duration(took));
+  const open = context.isOpen(key, false);
+  return foldLine(context, {
+    key,
+    open,
+    icon: 'layers',
+    verb: t('{0} steps', calls),
+    note: html`<span class="note clip"
+      >${facts.flatMap((fact, index) => (index === 0 ? [fact] : [' · ', fact]))}</span
+    >`,
+    bodyClass: 'list',
+    body: () =>
+      entries.map(
+        (entry) =>
+          html`<div class="e tool" data-entry=${entry.id}>
+            ${entry.kind === 'tool' ? toolLine(context, entry) : thoughtLine(context, entry)}
+          </div>`,
+      ),
+  });
+}
+
+/** A thought: its first words, unfolding to all of it. */
+export function thoughtLine(context: PageContext, entry: Entry): TemplateResult {
+  const text = plainText(entry.content);
+  const first = text.trim().split('\n', 1)[0] ?? '';
+  return foldLine(context, {
+    key: entry.id,
+    open: context.isOpen(entry.id, false),
+    icon: 'lightbulb',
+    verb: t('Thought'),
+    target: first.replaceAll(/[*_`#]/g, '').slice(0, 200),
+    targetClass: 'text say',
+    body: () => html`<div class="thought-text" dir="auto">${text}</div>`,
+  });
+}

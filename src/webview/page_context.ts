@@ -1,0 +1,22 @@
+import type { SessionDetails } from '../protocol/session.js';
+import type { Host } from './host.js';
+
+/** What the templates need beyond their entry. */
+export interface PageContext {
+  readonly host: Host;
+  details(): SessionDetails;
+  /** Whether a foldable part is open; `fallback` holds until a person opens or closes it. */
+  isOpen(key: string, fallback: boolean): boolean;
+  toggle(key: string, open: boolean, clicked: Element): void;
+  /** Content that was cut and has been read since, by its ref. */
+  readonly contents: ContentReader;
+}
+
+/** Reads content that did not come with its entry. */
+export interface ContentReader {
+  /** What is known of a ref; the first call for an image begins to read it. */
+  text(ref: string): { readonly text: string; readonly done: boolean; readonly problem?: string } | undefined;
+  image(ref: string, mimeType: string): { readonly url?: string; readonly problem?: string };
+  /** Reads the next piece. */
+  readMore(ref: string): void;
+}
