@@ -261,7 +261,7 @@ describe('Claude Code transcripts', () => {
   });
 
   it('do not take for a prompt what nobody typed', async () => {
-    const { scan } = await claude([
+    const { scan, bodies } = await claude([
       user(
         'm1',
         null,
