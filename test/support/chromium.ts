@@ -26,7 +26,7 @@ function quietly(command: string, args: string[]): boolean {
 function install(): void {
   if (process.getuid?.() === 0 && onPath('apt-get')) {
     console.log('host: installing Chromium with apt-get (once)');
-    const packages = ['chromium', 'fonts-dejavu-core'];
+    const packages = ['chromium', 'fonts-dejavu-core', 'fonts-wqy-microhei'];
     const apt = ['install', '-y', '-qq', '--no-install-recommends', ...packages];
     if (quietly('apt-get', ['update', '-qq']) && quietly('apt-get', apt)) return;
   }
