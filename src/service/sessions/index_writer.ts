@@ -8,7 +8,7 @@ import type { Shelf } from './shelf.js';
 import { countMessages, type Publish } from './transcripts.js';
 
 /** Rows in one transaction, so that no request waits long behind it. */
-const CHUNK = 1000;
+const CHUNK = 400;
 /** The clock of an agent and its last words are this much off from our record of the run, in ms. */
 const WINDOW_MARGIN = 1000;
 
@@ -32,12 +32,16 @@ export class IndexWriter {
     private readonly publish: Publish,
   ) {}
 
+  /** Whether an agent is at work on the session for us, so that its file tells what our own rows tell already. */
+  isBusy(sessionId: string): boolean {
+    return this.data.runWindows(sessionId).some(({ endedAt }) => endedAt === undefined);
+  }
+
   /** `file` is the record to be stored when all is in; a failure in between leaves the old offset, and is repeated. */
   async apply(file: FileRecord, scan: Scan): Promise<Applied> {
     const session = this.shelf.book.get(file.sessionId);
     if (!session) return 'done';
     const windows = this.data.runWindows(session.id);
-    if (windows.some(({ endedAt }) => endedAt === undefined)) return 'later';
     const ranHere = (at: number) =>
       windows.some(
         ({ startedAt, endedAt = Infinity }) =>
@@ -50,16 +54,18 @@ export class IndexWriter {
     if (outcome !== 'done') return outcome;
     for (const child of scan.children) await this.applyChild(session, scan.mode, child, quiet);
 
+    const usage = scan.usage.filter(({ at }) => !ranHere(at));
+    for (let from = 0; from < usage.length; from += CHUNK) {
+      if (!this.shelf.book.get(session.id)) return 'done';
+      this.data.putUsage(session.id, usage.slice(from, from + CHUNK));
+      await nextTurn();
+    }
     const now = this.shelf.book.get(session.id);
     if (!now) return 'done';
-    const usage = scan.usage.filter(({ at }) => !ranHere(at));
     const record = now.source === 'deck' ? now : fromTotals(now, scan.totals);
     this.shelf.save(record, {
       quiet,
-      alongside: () => {
-        this.data.putUsage(session.id, usage);
-        this.data.putFile(file);
-      },
+      alongside: () => this.data.putFile(file),
     });
     return 'done';
   }
@@ -193,10 +199,12 @@ export class IndexWriter {
   }
 
   /** Turns that changed although none of their entries did. */
-  private updateTurns(sessionId: string, { turns }: Part): void {
+  private updateTurns(sessionId: string, { turns, entries }: Part): void {
     const session = this.shelf.book.get(sessionId);
     if (!session) return;
+    const told = new Set(entries.map(({ turnId }) => turnId));
     const changed = turns.flatMap((turn) => {
+      if (told.has(turn.id)) return [];
       const known = this.data.turn(sessionId, session.generation, turn.id);
       if (!known || known.own) return [];
       const updated = { ...known, ...factsOf(turn) };

@@ -138,6 +138,11 @@ export class Indexer {
     try {
       const file = await this.look(path);
       if (!file || !isBehind(file)) return;
+      // What was before the run is worth reading at once, if it never was.
+      if (file.indexedSize >= 0 && this.parts.writer.isBusy(file.sessionId)) {
+        this.deferred.add(path);
+        return;
+      }
       const applied = await this.scanAndApply(file, file.offset, file.state, priority);
       if (applied === 'whole') await this.scanAndApply(file, 0, undefined, priority);
       if (applied === 'later') this.deferred.add(path);

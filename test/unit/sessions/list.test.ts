@@ -168,6 +168,13 @@ describe('session lists', () => {
     const acp = d.clients.attach(new TestClient('acp', 'acp'));
     const file = make(2, '/deck-list/a');
     await until(() => d.sessions.status(d.client).counts.total === 2);
+    await until(() =>
+      d.client.told.some(
+        ({ method, params }) =>
+          method === 'deck/sessions/changed' &&
+          SessionsChanged.parse(params).upserted.some(({ sessionId }) => sessionId === uuid(2)),
+      ),
+    );
     file.append(file.turn('grown', 'and more'));
     await until(() => d.sessions.info(d.client, { sessionId: uuid(2) }).entryCount === 6);
     rmSync(file.path);
@@ -189,7 +196,7 @@ describe('session lists', () => {
         ({ method, params }) => method === 'deck/status/update' && Status.parse(params).counts.total === 2,
       ),
     );
-    assert.ok(
+    await until(() =>
       acp.updates.some(({ sessionId, update }) => sessionId === uuid(2) && update['updatedAt'] !== undefined),
     );
   });

@@ -160,7 +160,11 @@ export interface Deck {
 }
 
 /** The rules over a real store and the real sources below a home. */
-export async function openDeck(home: string, storeDir: string): Promise<Deck> {
+export async function openDeck(
+  home: string,
+  storeDir: string,
+  { waitForIndex = true }: { waitForIndex?: boolean } = {},
+): Promise<Deck> {
   const store = await Store.open(storeDir);
   if (!(store instanceof Store)) throw new Error('the store is owned');
   const sources = createSources({ HOME: home });
@@ -170,7 +174,7 @@ export async function openDeck(home: string, storeDir: string): Promise<Deck> {
   const scanner = new DirectScanner(sources);
   const sessions = new Sessions({ store, sources, scanner, clients, runs: () => runs, log });
   sessions.start();
-  await sessions.indexed();
+  if (waitForIndex) await sessions.indexed();
   const client = clients.attach(new TestClient('all'));
   return {
     home,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { TranscriptUpdate } from '../../../src/protocol/aster.js';
 import type { Entry } from '../../../src/protocol/entry.js';
 import type { EntryDraft } from '../../../src/service/sessions/transcript.js';
-import type {
-  TestClient} from './support.js';
+import type { TestClient } from './support.js';
 import {
   ClaudeFile,
   type Deck,
@@ -208,6 +207,40 @@ describe('transcripts of our own', () => {
       kind === 'user' && content[0]?.type === 'text' ? [content[0].text] : [],
     );
     assert.deepEqual(texts, ['before', 'during', 'another way']);
+  });
+
+  it('begin behind what the tool wrote before, also when that was never read', async () => {
+    await deck.close();
+    const start = Date.parse('2026-02-01T00:00:00Z');
+    const file = new ClaudeFile(deck.home, 'aaaaaaaa-0000-4000-8000-000000000001', CWD, start);
+    file.write(...Array.from({ length: 300 }, (_, n) => file.turn(`before ${n}`)));
+    deck = await openDeck(deck.home, deck.storeDir, { waitForIndex: false });
+    await deck.sessions.ready;
+    const { turnId } = deck.sessions.writer.beginTurn(file.id, draft('p', 'user', 'now'));
+    deck.store.runs.addRun({
+      id: 'r',
+      sessionId: file.id,
+      turnId,
+      kind: 'prompt',
+      agent: 'x',
+      startedAt: Date.now(),
+    });
+    await deck.sessions.indexed();
+    deck.sessions.writer.write(file.id, turnId, [draft('a', 'assistant', 'done')]);
+    deck.sessions.writer.endTurn(file.id, turnId, { status: 'completed' });
+    deck.store.runs.endRun('r', { status: 'completed', endedAt: Date.now() });
+    deck.sessions.update(file.id, { state: 'failed' });
+    await until(() => deck.sessions.info(deck.client, { sessionId: file.id }).entryCount === 902);
+    const all = await entries(file.id);
+    assert.deepEqual(
+      all.slice(-3).map(({ ordinal, id, boundary }) => [ordinal, id, boundary]),
+      [
+        [899, all.at(-3)?.id, true],
+        [900, 'p', false],
+        [901, 'a', true],
+      ],
+    );
+    assert.equal(deck.sessions.info(deck.client, { sessionId: file.id }).turnCount, 301);
   });
 
   it('are one session with the file that their agent writes', async () => {
