@@ -83,7 +83,7 @@ describe('runs: interjections', function () {
         'user: refuse two',
         'assistant: You said: refuse two',
       ]);
-      assert.equal(entries[1]?.interjection, true);
+      assert.equal(entries[1]?.interjection, undefined, 'a prompt of its own turn');
       assert.equal((await home.turns(sessionId)).length, 3);
       assert.deepEqual(announced('1'), ['pending', 'queued', 'injected']);
       assert.deepEqual(states(), []);

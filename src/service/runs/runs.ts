@@ -313,7 +313,6 @@ export class Runs implements RunControl {
           kind: 'user',
           at: new Date().toISOString(),
           content: [{ type: 'text', text: row.text }],
-          interjection: true,
         },
       });
       this.interjectionsOf.sent(row, run.id);
