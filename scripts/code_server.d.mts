@@ -3,6 +3,11 @@ export interface CodeServerOptions {
   userDataDir?: string;
   /** User settings on top of the quiet defaults; given, they replace the profile's settings file. */
   settings?: Record<string, unknown>;
+  /**
+   * Settings that belong to the machine, such as `sessionDeck.agents`: the window is a remote one, where they count
+   * only in the machine's own file.
+   */
+  machineSettings?: Record<string, unknown>;
   /** Added to the environment of the server and so of the extension host and the session service. */
   env?: Record<string, string>;
   /** Packages to install before the start. */

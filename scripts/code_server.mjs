@@ -182,6 +182,11 @@ export async function startCodeServer(options = {}) {
   if (options.settings || !fs.existsSync(settingsFile)) {
     fs.writeFileSync(settingsFile, JSON.stringify({ ...SETTINGS, ...options.settings }, null, 2));
   }
+  if (options.machineSettings) {
+    const machineFile = path.join(userDataDir, 'Machine', 'settings.json');
+    fs.mkdirSync(path.dirname(machineFile), { recursive: true });
+    fs.writeFileSync(machineFile, JSON.stringify(options.machineSettings, null, 2));
+  }
   const program = nodeProgram(installed);
   const entry = path.join(installed, 'node_modules/code-server/out/node/entry.js');
   const env = childEnvironment(temporary, options.env);

@@ -4,7 +4,7 @@ import type { PermissionOption, PermissionParams, PermissionResult } from '../pr
 import type { SessionRow } from '../protocol/session.js';
 import type { ServiceClient } from './client.js';
 import { plainLine } from './format.js';
-import { titleOf } from './tree/items.js';
+import { shortTitle } from './tree/items.js';
 
 const { l10n } = vscode;
 const MAX_DETAIL = 1_500;
@@ -59,7 +59,7 @@ export class PermissionDialogs {
     const title = plainLine(params.toolCall.title ?? '') || l10n.t('The agent asks for permission');
     const row = this.rowOf(params.sessionId);
     const detail = [
-      row === undefined ? '' : [l10n.t('Session: {0}', titleOf(row)), row.cwd].join('\n'),
+      row === undefined ? '' : [l10n.t('Session: {0}', shortTitle(row)), row.cwd].join('\n'),
       detailOf(params),
     ];
     const elsewhere = new Promise<undefined>((resolve) => {

@@ -7,7 +7,7 @@ import { generateCorpus, type SessionTruth } from '../support/corpus.js';
 import { makeEditorHome, type EditorHome } from '../support/editor_home.js';
 import { until } from '../support/service.js';
 import { startHost, type Host } from '../support/vscode_host.js';
-import { openContainer, runCommand, tabNames, treeRows } from '../support/workbench.js';
+import { openContainer, runCommand, tabNames, treeRows, webview } from '../support/workbench.js';
 
 const AGENT = 'Scripted agent';
 
@@ -57,7 +57,7 @@ describe('the deck in a window', function () {
       ({ cwd, parentSessionId }) => cwd === workspace && parentSessionId === undefined,
     );
     const agents = { scripted: testAgent({ title: AGENT, dir: path.join(home.folder, 'agent') }) };
-    host = await startHost({ env: home.env, workspace, settings: { 'sessionDeck.agents': agents } });
+    host = await startHost({ env: home.env, workspace, machineSettings: { 'sessionDeck.agents': agents } });
     page = await host.openWindow();
     await openContainer(page, 'Session Deck');
     await treeRows(page, 'shop').first().waitFor({ timeout: 60_000 });
@@ -131,36 +131,52 @@ describe('the deck in a window', function () {
     assert.equal(await count(), before + 1);
   });
 
+  const prompt = async (text: string) => {
+    const box = webview(page).locator('textarea').last();
+    await box.fill(text);
+    await box.press('Control+Enter');
+  };
+  const state = async (row: string) => (await treeRows(page, row).first().getAttribute('aria-label')) ?? '';
+
   it('starts a session, prompts it, and asks for its permission', async () => {
     await runCommand(page, 'Session Deck: New Session');
     await until(async () => (await tabNames(page)).length === 2, 'the tab of the new session');
-    await runCommand(page, 'Session Deck: Prompt');
-    await input(page).fill('ask Run the migration');
-    await page.keyboard.press('Enter');
+    await prompt('ask Run the migration');
     const dialog = page.locator('.monaco-dialog-box');
     await dialog.waitFor({ timeout: 30_000 });
-    assert.match(await dialog.innerText(), /Run the migration/);
-    const row = treeRows(page, 'ask Run the migration');
-    assert.match((await row.first().getAttribute('aria-label')) ?? '', /Needs you/);
-    await dialog.locator('.monaco-button').first().click();
-    await dialog.waitFor({ state: 'detached' });
+    assert.match(await dialog.innerText(), /^Run the migration$/m);
+    assert.match(await state('ask Run the migration'), /Needs you/);
+    await dialog.locator('.monaco-button', { hasText: 'Reject' }).click();
+    await webview(page).locator('text=permission: reject').waitFor();
     await until(
-      async () => !/Needs you|Running/.test((await row.first().getAttribute('aria-label')) ?? ''),
+      async () => !/Needs you|Running/.test(await state('ask Run the migration')),
       'the end of the run',
     );
   });
 
-  it('cancels a run', async () => {
-    await runCommand(page, 'Session Deck: Prompt');
-    await input(page).fill('wait');
-    await page.keyboard.press('Enter');
-    const row = treeRows(page, 'ask Run the migration').first();
+  it('takes a closed question as the no that the agent offers', async () => {
+    await prompt('ask Drop the table');
+    const dialog = page.locator('.monaco-dialog-box');
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
     await until(
-      async () => /Running/.test((await row.getAttribute('aria-label')) ?? ''),
-      'the run is shown as running',
+      async () => (await webview(page).locator('text=permission: reject').count()) === 2,
+      'the second refusal',
     );
-    await treeRows(page, 'Running and waiting').waitFor();
-    await runCommand(page, 'Session Deck: Cancel Run');
+  });
+
+  it('shows a run on top while it lasts, and cancels it', async () => {
+    await prompt('wait');
+    await until(async () => / Running,/.test(await state('ask Run the migration')), 'the run');
+    assert.equal(await treeRows(page, 'Running and waiting').count(), 1);
+    await choose(page, 'ask Run the migration', 'Cancel Run');
     await treeRows(page, 'Running and waiting').waitFor({ state: 'detached' });
+  });
+
+  it('brings an open transcript back after a reload of the window', async () => {
+    const before = await tabNames(page);
+    await page.reload();
+    await webview(page).locator('text=permission: reject').first().waitFor({ timeout: 60_000 });
+    assert.deepEqual(await tabNames(page), before);
   });
 });
