@@ -119,10 +119,11 @@ export class App {
         this.feed?.update(event.update);
         return;
       case 'details': {
-        const turns = this.details?.turnCount;
+        const before = this.details;
         this.details = event.details;
         this.promptBox?.setDetails(event.details);
-        if (turns !== event.details.turnCount && this.outline?.isOpen === true) void this.outline.refresh();
+        const turned = before?.turnCount !== event.details.turnCount || before.state !== event.details.state;
+        if (turned && this.outline?.isOpen === true) void this.outline.refresh();
         this.drawHead();
         return;
       }
