@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { client as acpClient, ndJsonStream } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
 import { AcpListResult, NewResult, PromptResult } from '../../src/protocol/acp.js';
@@ -279,7 +279,13 @@ describe('ACP on stdio, with a live agent', function () {
 
   it('serves the client of the protocol’s own library', async () => {
     const child = await place.command('acp', '--config', config);
-    const stream = ndJsonStream(Writable.toWeb(child.stdin), Readable.toWeb(child.stdout));
+    const output = new ReadableStream<Uint8Array>({
+      start(controller) {
+        child.stdout.on('data', (bytes: Buffer) => controller.enqueue(bytes));
+        child.stdout.once('end', () => controller.close());
+      },
+    });
+    const stream = ndJsonStream(Writable.toWeb(child.stdin), output);
     const said: string[] = [];
     await acpClient({ name: 'test' })
       .onNotification('session/update', ({ params: { update } }) => {
