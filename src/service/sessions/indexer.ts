@@ -14,6 +14,8 @@ export interface IndexerParts {
   readonly scanner: Scanner;
   readonly writer: IndexWriter;
   readonly log: Log;
+  /** Nothing can be kept, so nothing is read. */
+  readonly readOnly: boolean;
   /** Progress was made. */
   readonly onProgress: () => void;
 }
@@ -40,7 +42,7 @@ export class Indexer {
   /** Queues a file if there is something to read in it. */
   add(path: string): void {
     const file = this.parts.files.get(path);
-    if (!file || !isBehind(file) || this.stopping.signal.aborted) return;
+    if (this.parts.readOnly || !file || !isBehind(file) || this.stopping.signal.aborted) return;
     this.waiting.add(path);
     this.order = undefined;
     this.loop ??= this.work().finally(() => (this.loop = undefined));
@@ -48,6 +50,7 @@ export class Indexer {
 
   /** Looks at a file again and queues it if it changed. */
   async recheck(path: string): Promise<void> {
+    if (this.parts.readOnly) return;
     await this.look(path);
     this.add(path);
   }
@@ -60,6 +63,7 @@ export class Indexer {
 
   /** Looks at the file now and reads what is new in it before others. Never rejects: what failed is in the row. */
   async urgent(path: string): Promise<void> {
+    if (this.parts.readOnly) return;
     await this.running.get(path);
     const file = await this.look(path);
     if (!file || !isBehind(file)) return;

@@ -137,6 +137,7 @@ export class Sessions {
       scanner,
       writer: new IndexWriter(data, shelf, publish),
       log,
+      readOnly: store.mode.readOnly,
       onProgress: () => this.changes.markStatus(),
     });
     this.catalogue = new Catalogue({ data, files, shelf, sources, indexer: this.indexer, log });

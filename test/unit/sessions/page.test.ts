@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import type { EntryContentResult } from '../../../src/protocol/deck.js';
+import { appendFileSync, existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import type { PageResult, TranscriptUpdate } from '../../../src/protocol/aster.js';
 import {
   PageResult as PageResultSchema,
@@ -202,6 +203,62 @@ describe('transcript pages', () => {
       deck.sessions.page(deck.client, pageOf('unknown', 'relative'), never),
       withCode('invalid_params'),
     );
+  });
+
+  it('cut long content and hand out the rest and the images by ref', async () => {
+    const long = 'längere Antwort '.repeat(20_000);
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' } };
+    file.append(
+      file.turn('long', long),
+      file.line('user', { message: { role: 'user', content: [{ type: 'text', text: 'look' }, image] } }),
+    );
+    const { entries } = await page({ limit: 2 });
+    const cut = entries[0]?.truncated;
+    assert.equal(cut?.bytes, Buffer.byteLength(long));
+    let read = '';
+    for (let offset: number | undefined = 0; offset !== undefined;) {
+      const part: EntryContentResult = await deck.sessions.entryContent(deck.client, {
+        sessionId: file.id,
+        ref: cut.ref,
+        offset,
+        limit: 99_999,
+      });
+      read += part.data;
+      offset = part.nextOffset;
+    }
+    assert.equal(read, long);
+    const block = entries[1]?.content[1];
+    assert.ok(block?.type === 'image' && block.data === undefined);
+    assert.deepEqual(
+      await deck.sessions.entryContent(deck.client, { sessionId: file.id, ref: block.ref ?? '' }),
+      { encoding: 'base64', data: 'aGVsbG8=', bytes: 5, mimeType: 'image/png' },
+    );
+    for (const ref of ['content:nothing', 'image.content.7:x', '/etc/passwd'])
+      await assert.rejects(
+        deck.sessions.entryContent(deck.client, { sessionId: file.id, ref }),
+        withCode('invalid_params'),
+      );
+  });
+
+  it('can be read from a store that cannot be written', async () => {
+    await deck.close();
+    file.append(file.turn('not in the index'));
+    deck = await openDeck(deck.home, deck.storeDir, { readOnly: true });
+    assert.equal(deck.sessions.status(deck.client).store.readOnly, true);
+    assert.equal((await deck.sessions.list(deck.client, {})).sessions.length, 1);
+    const { total, entries } = await page();
+    assert.equal(total, 30);
+    assert.ok(entries.every(({ kind }) => kind !== 'raw'));
+    assert.throws(
+      () => deck.sessions.rename(deck.client, { sessionId: file.id, title: 'x' }),
+      withCode('store_read_only'),
+    );
+    await assert.rejects(
+      deck.sessions.delete(deck.client, { sessionId: file.id, cwd: CWD }),
+      withCode('store_read_only'),
+    );
+    assert.ok(existsSync(file.path));
+    assert.deepEqual(deck.log.lines, []);
   });
 
   it('survive a restart in the middle, without reading files again', async () => {

@@ -9,6 +9,7 @@ import { Sessions } from '../../../src/service/sessions/sessions.js';
 import { createSources } from '../../../src/service/sources/index.js';
 import type { Scanner } from '../../../src/service/sources/scanner.js';
 import type { Scan, Source } from '../../../src/service/sources/source.js';
+import { StoreError } from '../../../src/service/store/errors.js';
 import { Store } from '../../../src/service/store/store.js';
 import type { ClientOptions } from '../../../src/protocol/deck.js';
 import type { Client, Clients } from '../../../src/service/sessions/client.js';
@@ -163,7 +164,7 @@ export interface Deck {
 export async function openDeck(
   home: string,
   storeDir: string,
-  { waitForIndex = true }: { waitForIndex?: boolean } = {},
+  { waitForIndex = true, readOnly = false }: { waitForIndex?: boolean; readOnly?: boolean } = {},
 ): Promise<Deck> {
   const store = await Store.open(storeDir);
   if (!(store instanceof Store)) throw new Error('the store is owned');
@@ -172,7 +173,24 @@ export async function openDeck(
   const runs = new TestRuns();
   const log = new TestLog();
   const scanner = new DirectScanner(sources);
-  const sessions = new Sessions({ store, sources, scanner, clients, runs: () => runs, log });
+  const { records, dir } = store;
+  const mode = readOnly ? { readOnly, reason: 'for the test' } : store.mode;
+  // As SQLite does with a disk that cannot be written.
+  if (readOnly)
+    records.putFile =
+      records.putTrash =
+      records.putSession =
+        () => {
+          throw new StoreError('store_read_only', 'The store can only be read.');
+        };
+  const sessions = new Sessions({
+    store: { records, dir, mode },
+    sources,
+    scanner,
+    clients,
+    runs: () => runs,
+    log,
+  });
   sessions.start();
   if (waitForIndex) await sessions.indexed();
   const client = clients.attach(new TestClient('all'));
