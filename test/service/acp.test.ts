@@ -284,6 +284,7 @@ describe('ACP on stdio, with a live agent', function () {
         child.stdout.on('data', (bytes: Buffer) => controller.enqueue(bytes));
         child.stdout.once('end', () => controller.close());
       },
+      cancel: () => void child.stdout.removeAllListeners(),
     });
     const stream = ndJsonStream(Writable.toWeb(child.stdin), output);
     const said: string[] = [];
