@@ -1,0 +1,156 @@
+import type { Interjection } from '../../src/protocol/deck.js';
+import type { Entry } from '../../src/protocol/entry.js';
+import type { SessionDetails } from '../../src/protocol/session.js';
+import { FromPage, type PageAction, type PageCall, type ToPage } from '../../src/protocol/webview.js';
+import { details, SESSION_ID, turnsOf } from './webview_story.js';
+
+type PageParams = Extract<PageCall, { method: 'page' }>['params'];
+
+/** Answers a page of the transcript like the panel of the editor, over entries that a test made. */
+export class FakePanel {
+  generation = 1;
+  revision = 1;
+  details: SessionDetails;
+  interjections: Interjection[] = [];
+  /** What the page asked for, oldest first. */
+  readonly calls: PageCall[] = [];
+  readonly actions: PageAction[] = [];
+  /** Texts and images by their ref. */
+  readonly contents = new Map<string, { encoding: 'utf8' | 'base64'; data: Buffer }>();
+  /** Methods that fail, with what they say. */
+  readonly failing = new Map<string, string>();
+  /** Holds answers back until it settles. */
+  hold: Promise<void> = Promise.resolve();
+  delivery: 'prompt' | 'injected' | 'queued' = 'prompt';
+
+  constructor(
+    public entries: Entry[],
+    extra: Partial<SessionDetails> = {},
+    private readonly post: (message: ToPage) => void = () => undefined,
+  ) {
+    this.details = details({
+      entryCount: entries.length,
+      turnCount: entries.at(-1)?.turn ?? 0,
+      ...extra,
+    });
+  }
+
+  /** The panel answers to whatever page `post` leads to now. */
+  connected(post: (message: ToPage) => void): this {
+    Object.assign(this, { post });
+    return this;
+  }
+
+  async receive(raw: unknown): Promise<void> {
+    const message = FromPage.parse(raw);
+    if (message.kind === 'action') {
+      this.actions.push(message);
+      return;
+    }
+    this.calls.push(message);
+    await this.hold;
+    const problem = this.failing.get(message.method);
+    if (problem === undefined) this.post({ kind: 'reply', id: message.id, result: this.answer(message) });
+    else this.post({ kind: 'reply', id: message.id, error: { message: problem } });
+  }
+
+  send(message: ToPage): void {
+    this.post(message);
+  }
+
+  /** Appends or replaces entries, by their ordinal, and tells the page. `tell` false: the page misses it. */
+  change(changed: readonly Entry[], tell = true): void {
+    const changes = changed.map((entry) => {
+      const op = entry.ordinal < this.entries.length ? ('replace' as const) : ('append' as const);
+      this.entries[entry.ordinal] = entry;
+      return { op, entry };
+    });
+    const baseRevision = this.revision;
+    this.revision += 1;
+    if (!tell) return;
+    this.post({
+      kind: 'update',
+      update: {
+        schema: 'aster.acp.session-transcript-update.v1',
+        sessionId: SESSION_ID,
+        cut: this.cut,
+        baseRevision,
+        replay: false,
+        changes,
+        total: this.entries.length,
+      },
+    });
+  }
+
+  setDetails(extra: Partial<SessionDetails>): void {
+    this.details = { ...this.details, ...extra };
+    this.post({ kind: 'details', details: this.details });
+  }
+
+  private get cut() {
+    return { generation: this.generation, revision: this.revision };
+  }
+
+  private answer(call: PageCall): unknown {
+    switch (call.method) {
+      case 'ready':
+        return {
+          details: this.details,
+          interjections: this.interjections,
+          pageSize: 50,
+          strings: {},
+          locale: 'en',
+          trusted: true,
+        };
+      case 'page':
+        return this.page(call.params);
+      case 'turns': {
+        const turns = turnsOf(this.entries);
+        const { from = 1, limit = 200 } = call.params;
+        const first = from < 0 ? Math.max(0, turns.length + from) : from - 1;
+        return { cut: this.cut, turns: turns.slice(first, first + limit), total: turns.length };
+      }
+      case 'content': {
+        const content = this.contents.get(call.params.ref);
+        if (!content) throw new Error(`no content ${call.params.ref}`);
+        const { offset = 0, limit = 1024 * 1024 } = call.params;
+        const end = Math.min(content.data.length, offset + limit);
+        return {
+          encoding: content.encoding,
+          data: content.data.subarray(offset, end).toString(content.encoding),
+          bytes: content.data.length,
+          ...(end < content.data.length ? { nextOffset: end } : {}),
+        };
+      }
+      case 'send':
+        return { delivery: this.delivery };
+      case 'discardInterjection':
+        this.interjections = this.interjections.filter(
+          (item) => item.interjectionId !== call.params.interjectionId,
+        );
+        return {};
+    }
+  }
+
+  private page({ anchor = 'end', direction, limit = 50 }: PageParams): unknown {
+    const { entries } = this;
+    let from = entries.length - limit;
+    if (anchor === 'start') from = 0;
+    else if (anchor !== 'end') {
+      const wanted =
+        'ordinal' in anchor ? anchor.ordinal : entries.findIndex(({ id }) => id === anchor.entryId);
+      if (wanted < 0) throw new Error('no such entry');
+      const at = Math.min(wanted, entries.length - 1);
+      from = direction === 'newer' ? at : at - limit + 1;
+    }
+    const start = Math.max(0, from);
+    return {
+      schema: 'aster.acp.session-transcript-page.v1',
+      operationId: 'page',
+      sessionId: SESSION_ID,
+      cut: this.cut,
+      entries: entries.slice(start, from + limit),
+      total: entries.length,
+    };
+  }
+}
