@@ -60,6 +60,10 @@ export class App {
   /** Asks the panel for everything and shows the place where the reader was, else the end. */
   async start(): Promise<void> {
     this.say(t('Loading the transcript…'));
+    const { session } = this.root.dataset;
+    // A window that reloads before anything is read must know whose page this is.
+    if (session !== undefined && this.host.place === undefined)
+      this.host.keepPlace({ version: 1, sessionId: session, generation: 0 });
     try {
       const ready = await this.host.call('ready', {});
       setTranslations(ready.strings);

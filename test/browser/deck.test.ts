@@ -175,6 +175,8 @@ describe('the deck in a window', function () {
 
   it('brings an open transcript back after a reload of the window', async () => {
     const before = await tabNames(page);
+    // The browser build writes its state down every five seconds.
+    await page.waitForTimeout(6_000);
     await page.reload();
     await webview(page).locator('text=permission: reject').first().waitFor({ timeout: 60_000 });
     assert.deepEqual(await tabNames(page), before);

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 
-/** The page's shell: a strict policy, one script, the look. All content comes by messages. */
-export function pageHtml(webview: vscode.Webview, extensionUri: vscode.Uri): string {
+const attribute = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${String(sign.charCodeAt(0))};`);
+
+/** The page's shell: a strict policy, one script, the look, and the session's id. All content comes by messages. */
+export function pageHtml(webview: vscode.Webview, extensionUri: vscode.Uri, sessionId: string): string {
   const nonce = randomBytes(16).toString('base64');
   const uri = (name: string) =>
     webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, 'dist', name)).toString();
@@ -22,7 +24,7 @@ export function pageHtml(webview: vscode.Webview, extensionUri: vscode.Uri): str
 <link rel="stylesheet" href="${uri('codicon.css')}">
 <link rel="stylesheet" href="${uri('webview.css')}">
 </head>
-<body>
+<body data-session="${attribute(sessionId)}">
 <script nonce="${nonce}" src="${uri('webview.js')}"></script>
 </body>
 </html>`;

@@ -72,7 +72,7 @@ export class TranscriptPanel implements vscode.Disposable {
         if (state === 'ready' && this.ready) this.reset();
       }),
     );
-    panel.webview.html = pageHtml(panel.webview, extensionUri);
+    panel.webview.html = pageHtml(panel.webview, extensionUri, sessionId);
   }
 
   get isRunning(): boolean {
