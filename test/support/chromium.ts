@@ -27,7 +27,15 @@ function install(): void {
   if (process.getuid?.() === 0 && onPath('apt-get')) {
     console.log('host: installing Chromium with apt-get (once)');
     const packages = ['chromium', 'fonts-dejavu-core', 'fonts-wqy-microhei'];
-    const apt = ['install', '-y', '-qq', '--no-install-recommends', ...packages];
+    const apt = [
+      'install',
+      '-y',
+      '-qq',
+      '--no-install-recommends',
+      '-o',
+      'DPkg::Lock::Timeout=120',
+      ...packages,
+    ];
     if (quietly('apt-get', ['update', '-qq']) && quietly('apt-get', apt)) return;
   }
   console.log('host: downloading Chromium with playwright-core (once)');
