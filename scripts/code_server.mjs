@@ -1,7 +1,7 @@
 // The browser build of VS Code (code-server) from npm: the real workbench and the real Node extension host
 // where the desktop build cannot be had. Installs it once into a cache folder and runs it on a free port.
 // Plain Node; types in code_server.d.mts.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createServer } from 'node:net';
 import os from 'node:os';
@@ -194,8 +194,9 @@ export async function startCodeServer(options = {}) {
   const config = ['--config', path.join(temporary, 'code-server.yaml')];
   for (const vsix of options.installVsix ?? []) {
     const args = [entry, ...config, ...folders, '--install-extension', vsix];
-    if (run(program, args, { env, stdio: ['ignore', 'ignore', 'inherit'] }) !== 0) {
-      throw new Explained(`code-server could not install ${vsix}.`);
+    const result = spawnSync(program, args, { env, encoding: 'utf8' });
+    if (result.status !== 0) {
+      throw new Explained(`code-server could not install ${vsix}:\n${result.stderr}`);
     }
   }
 

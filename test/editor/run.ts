@@ -1,5 +1,6 @@
 // Runs the editor tests: in VSCODE_EXECUTABLE, else in a desktop VS Code that @vscode/test-electron downloads,
 // else in the browser build. Reports counts to SESSION_DECK_TEST_RESULTS for scripts/test.mjs.
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -97,11 +98,9 @@ async function runInBrowserBuild({ tests, workspace, userDataDir, env }: Run): P
     // Leaving says goodbye to the extension host, which otherwise lives on for its grace time.
     await page.goto('about:blank');
     const results = path.join(env['SESSION_DECK_TEST_OUT'] ?? '', 'results.json');
-    const reported = await fs.access(results).then(
-      () => true,
-      () => false,
-    );
-    if (!reported) console.log(`editor: the extension host ended with ${how}\n${log.slice(-40).join('\n')}`);
+    if (!existsSync(results)) {
+      console.log(`editor: the extension host ended with ${how}\n${log.slice(-40).join('\n')}`);
+    }
   } finally {
     await browser.close();
     await server.stop();
@@ -146,6 +145,9 @@ async function main(): Promise<void> {
     const run = { tests, workspace: await inside('workspace'), userDataDir: await inside('user'), env };
     await (executable ? runOnDesktop(executable, run) : runInBrowserBuild(run));
     await stopFollowing();
+    if (!existsSync(path.join(out, 'results.json'))) {
+      throw new Error('The tests in the editor did not run to their end.');
+    }
     const results = Results.parse(JSON.parse(await fs.readFile(path.join(out, 'results.json'), 'utf8')));
     const report = process.env['SESSION_DECK_TEST_RESULTS'];
     if (report) await fs.writeFile(report, JSON.stringify(results));
