@@ -1,6 +1,8 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import {
+  CloseAction,
+  ErrorAction,
   LanguageClient,
   State,
   StreamMessageReader,
@@ -21,6 +23,7 @@ import {
   type ServiceNotification,
 } from '../protocol/methods.js';
 import { messageOf, toServiceError } from './errors.js';
+import { RestartPolicy } from './restart_policy.js';
 
 export type ServiceState = 'stopped' | 'starting' | 'ready' | 'failed';
 
@@ -53,9 +56,12 @@ export class ServiceClient implements vscode.Disposable {
   private readonly listeners = new Map<string, Set<Listener>>();
   private client: LanguageClient | undefined;
   private starting: Promise<LanguageClient> | undefined;
+  /** Grows whenever what is under way does not count any more. */
+  private attempt = 0;
   private currentState: ServiceState = 'stopped';
   private failure = '';
-  private disposed = false;
+  private readonly abort = new AbortController();
+  private readonly policy = new RestartPolicy();
   /** Answers `session/request_permission`; set once by the part that shows the question. */
   askPermission: AskPermission | undefined;
 
@@ -116,35 +122,40 @@ export class ServiceClient implements vscode.Disposable {
 
   /** Connects, and starts the service when there is none. */
   start(): Promise<LanguageClient> {
-    if (this.disposed) return Promise.reject(new vscode.CancellationError());
+    if (this.abort.signal.aborted) return Promise.reject(new vscode.CancellationError());
+    const { attempt } = this;
     this.starting ??= this.connect().catch((error: unknown) => {
-      this.starting = undefined;
-      void this.close();
-      this.failure = messageOf(error);
-      this.log.error(`The session service could not be reached: ${this.failure}`);
-      this.setState('failed');
+      if (attempt === this.attempt) {
+        this.starting = undefined;
+        this.fail(messageOf(error));
+      }
       throw error;
     });
     return this.starting;
   }
 
-  /** Ends the connection and, with `stopService`, the service itself. */
-  async restart(stopService: boolean): Promise<void> {
-    if (stopService && this.currentState === 'ready') {
+  /** Ends the service, for all windows, and starts a new one. */
+  async restart(): Promise<void> {
+    const { client } = this;
+    this.forget();
+    if (client) {
       try {
-        await this.request('deck/service/stop', { force: true });
+        await client.sendRequest('deck/service/stop', { force: true }, NEVER);
       } catch (error) {
         // It may end before its answer is out; what matters is that a new one starts.
         this.log.warn(`While stopping the service: ${messageOf(error)}`);
       }
     }
-    await this.drop();
+    await this.close(client);
+    this.policy.reset();
     await this.start();
   }
 
   async stop(): Promise<void> {
-    this.disposed = true;
-    await this.drop();
+    this.abort.abort(new vscode.CancellationError());
+    const { client } = this;
+    this.forget();
+    await this.close(client);
   }
 
   dispose(): void {
@@ -155,19 +166,23 @@ export class ServiceClient implements vscode.Disposable {
   private setState(state: ServiceState): void {
     if (this.currentState === state) return;
     this.currentState = state;
-    if (!this.disposed) this.stateEmitter.fire(state);
+    if (!this.abort.signal.aborted) this.stateEmitter.fire(state);
   }
 
-  private async drop(): Promise<void> {
+  private forget(): void {
+    this.attempt += 1;
+    this.client = undefined;
     this.starting = undefined;
     this.setState('stopped');
-    await this.close();
   }
 
-  /** A client that failed can never be started again, so each connection has a new one. */
-  private async close(): Promise<void> {
-    const { client } = this;
-    this.client = undefined;
+  private fail(reason: string): void {
+    this.failure = reason;
+    this.log.error(`The session service could not be reached: ${reason}`);
+    this.setState('failed');
+  }
+
+  private async close(client: LanguageClient | undefined): Promise<void> {
     try {
       await client?.dispose();
     } catch (error) {
@@ -175,25 +190,26 @@ export class ServiceClient implements vscode.Disposable {
     }
   }
 
+  /** A client that lost its connection cannot be used again reliably, so each connection has a client of its own. */
   private async connect(): Promise<LanguageClient> {
+    const { attempt } = this;
     this.setState('starting');
-    const client = new LanguageClient('sessionDeck', 'Session Deck', () => this.transports(), {
+    const transports = await this.transports();
+    const client = new LanguageClient('sessionDeck', 'Session Deck', () => Promise.resolve(transports), {
       documentSelector: [],
       outputChannel: this.log,
       initializationOptions: () => this.options,
       initializationFailedHandler: () => false,
-      connectionOptions: { maxRestartCount: 4 },
+      errorHandler: {
+        error: (error, _message, count) => {
+          this.log.warn(`The connection to the service: ${error.message}`);
+          return { action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown, handled: true };
+        },
+        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+      },
     });
-    this.client = client;
     client.onDidChangeState(({ newState }) => {
-      if (this.client !== client) return;
-      if (newState === State.Running) this.setState('ready');
-      if (newState === State.Starting) this.setState('starting');
-      if (newState === State.Stopped) {
-        // The client's own policy starts it again a few times; after that the next request makes a new one.
-        this.setState('stopped');
-        this.starting = undefined;
-      }
+      if (newState === State.Stopped && this.client === client) this.lost(client);
     });
     for (const method of notifications)
       client.onNotification(method, (params: unknown) => {
@@ -203,9 +219,36 @@ export class ServiceClient implements vscode.Disposable {
       if (!this.askPermission) throw new Error('no permission dialog');
       return this.askPermission(PermissionParams.parse(params), token);
     });
-    await client.start();
+    try {
+      await client.start();
+    } catch (error) {
+      void this.close(client);
+      throw error;
+    }
+    // Somebody stopped or restarted meanwhile.
+    if (attempt !== this.attempt) {
+      void this.close(client);
+      throw new vscode.CancellationError();
+    }
+    this.client = client;
     this.setState('ready');
     return client;
+  }
+
+  /** The service ended or hung up: connects again, unless that happened too often of late. */
+  private lost(client: LanguageClient): void {
+    this.forget();
+    void this.close(client);
+    const delay = this.policy.next(Date.now());
+    if (delay === undefined) {
+      this.fail(vscode.l10n.t('The session service ended again and again.'));
+      return;
+    }
+    this.log.warn(`The connection to the session service was lost; connects again in ${String(delay)} ms`);
+    setTimeout(() => {
+      // A failure is told by the state.
+      this.start().catch((error: unknown) => this.log.debug(messageOf(error)));
+    }, delay);
   }
 
   private async transports(): Promise<MessageTransports> {
@@ -215,6 +258,7 @@ export class ServiceClient implements vscode.Disposable {
       runtime: process.execPath,
       env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
       hello: { surface: 'editor', version: this.version, client: this.options },
+      signal: this.abort.signal,
     });
     this.log.info(`${started ? 'Started' : 'Attached to'} session service ${version}, process ${pid}`);
     return {

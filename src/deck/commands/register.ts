@@ -44,7 +44,7 @@ async function restart({ client, log }: Deck): Promise<void> {
     if (choice !== yes) return;
   }
   log.info('Restarts the session service');
-  await client.restart(true);
+  await client.restart();
 }
 
 /** One entry for every command; forgetting one does not compile. */
