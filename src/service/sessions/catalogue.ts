@@ -83,17 +83,23 @@ export class Catalogue {
       const seen = new Set<string>();
       const problems = new Map<string, string>();
       let isComplete = true;
+      let news: FoundFile[] = [];
       try {
         for await (const batch of source.discover(signal)) {
           for (const { path, problem } of batch.unreadable) problems.set(path, problem);
           for (const { path } of batch.found) seen.add(path);
-          await this.takeIn(source, batch.found);
+          news.push(...batch.found.filter((file) => this.isNews(file)));
+          // Few large transactions: each one waits for the disk.
+          if (news.length < BATCH) continue;
+          await this.takeIn(source, news);
+          news = [];
         }
       } catch (error) {
         if (this.isStopping()) return;
         isComplete = false;
         log.error('could not look at a source', { source: source.kind, error: String(error) });
       }
+      await this.takeIn(source, news);
       for (const path of [...this.unreadablePaths.keys()])
         if (source.roots().some((root) => path.startsWith(root))) this.unreadablePaths.delete(path);
       for (const [path, problem] of problems) this.unreadablePaths.set(path, problem);
@@ -103,8 +109,7 @@ export class Catalogue {
   }
 
   /** Reads the heads of what is new or changed, and stores their rows. */
-  private async takeIn(source: Source, found: readonly FoundFile[]): Promise<void> {
-    const news = found.filter((file) => this.isNews(file));
+  private async takeIn(source: Source, news: readonly FoundFile[]): Promise<void> {
     for (let from = 0; from < news.length; from += BATCH) {
       const looked = await inParallel(news.slice(from, from + BATCH), async (file) => ({
         source: source.kind,

@@ -9,12 +9,14 @@ export function oneLine(text: string): string {
   return text.replace(unwanted, ' ').replace(/\s+/gu, ' ').trim();
 }
 
+const segmenter = new Intl.Segmenter();
+
 /** At most `length` characters as a person counts them, with an ellipsis in the last place when it was longer. */
 export function shorten(text: string, length: number): string {
+  // No grapheme is shorter than one code unit.
+  if (text.length <= length) return text;
   // A grapheme may have many code units; this much of a long text surely holds enough of them.
-  const graphemes = [...new Intl.Segmenter().segment(text.slice(0, length * 32))].map(
-    ({ segment }) => segment,
-  );
+  const graphemes = [...segmenter.segment(text.slice(0, length * 32))].map(({ segment }) => segment);
   if (graphemes.length <= length) return graphemes.join('');
   return (
     graphemes
