@@ -14,7 +14,10 @@ export class Blobs {
     const file = this.file(sha256);
     if (fs.existsSync(file)) return sha256;
     const folder = path.dirname(file);
-    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    // A file is not safe before its folder is, and that one's folder.
+    if (made !== undefined)
+      for (let at = folder; at !== path.dirname(made); at = path.dirname(at)) syncFolder(path.dirname(at));
     const temporary = path.join(folder, `.${randomUUID()}`);
     try {
       const fd = fs.openSync(temporary, 'wx', 0o600);

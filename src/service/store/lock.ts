@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
@@ -8,6 +9,9 @@ export type Owner = z.infer<typeof Owner>;
 
 const namePattern = /^owner\.(\d+)$/;
 const MAX_TRIES = 200;
+/** A file without links is not whole at once; until it is this old it may be a living owner's. */
+const SETTLE_MS = 2000;
+const WAIT_MS = 50;
 
 /** Boot-relative start time of a process on Linux; null elsewhere, or when there is no such process. */
 function startOf(pid: number | 'self'): string | null {
@@ -46,10 +50,19 @@ function readOwner(file: string): Owner | undefined {
   try {
     return Owner.parse(JSON.parse(fs.readFileSync(file, 'utf8')));
   } catch {
-    // Written whole before it gets its name, so what cannot be read was never a living owner's.
     return undefined;
   }
 }
+
+/** Whether a file that cannot be read may still be in the making; where links exist it is whole from the start. */
+function isSettling(file: string): boolean {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) < SETTLE_MS;
+}
+
+const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
+
+const temporaryIn = (folder: string) => path.join(folder, `.owner-${randomUUID()}`);
 
 const hasCode = (error: unknown, ...codes: string[]) =>
   error instanceof Error && 'code' in error && codes.includes(String(error.code));
@@ -78,6 +91,8 @@ function claim(temporary: string, name: string): boolean {
  * next generation when the one before is dead, so two that find the same dead owner cannot both win.
  */
 export class OwnerLock {
+  private released = false;
+
   private constructor(
     private readonly folder: string,
     readonly generation: number,
@@ -88,8 +103,13 @@ export class OwnerLock {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const newest = generations(folder)[0] ?? 0;
       if (newest > 0) {
-        const owner = readOwner(path.join(folder, `owner.${String(newest)}`));
+        const file = path.join(folder, `owner.${String(newest)}`);
+        const owner = readOwner(file);
         if (owner && isAlive(owner)) return { owner };
+        if (!owner && isSettling(file)) {
+          pause();
+          continue;
+        }
       }
       const lock = OwnerLock.take(folder, newest + 1);
       if (lock) return lock;
@@ -98,7 +118,7 @@ export class OwnerLock {
   }
 
   private static take(folder: string, generation: number): OwnerLock | undefined {
-    const temporary = path.join(folder, `.owner-${String(process.pid)}`);
+    const temporary = temporaryIn(folder);
     const me: Owner = { pid: process.pid, start: startOf('self') };
     fs.writeFileSync(temporary, JSON.stringify(me), { mode: 0o600 });
     try {
@@ -120,6 +140,7 @@ export class OwnerLock {
   /** Whether it is still ours: checked before each commit, so that a lost lock cannot write. */
   held(): boolean {
     return (
+      !this.released &&
       fs.existsSync(this.file) &&
       !fs.existsSync(path.join(this.folder, `owner.${String(this.generation + 1)}`))
     );
@@ -128,10 +149,17 @@ export class OwnerLock {
   /** Gives it up. The file stays, owned by nobody: a generation is never used twice, however slow a contender is. */
   release(): void {
     if (!this.held()) return;
-    const temporary = path.join(this.folder, `.owner-${String(process.pid)}`);
+    this.released = true;
+    const temporary = temporaryIn(this.folder);
     const nobody: Owner = { pid: 0, start: null };
-    fs.writeFileSync(temporary, JSON.stringify(nobody), { mode: 0o600 });
-    fs.renameSync(temporary, this.file);
+    try {
+      fs.writeFileSync(temporary, JSON.stringify(nobody), { mode: 0o600 });
+      fs.renameSync(temporary, this.file);
+    } catch (error) {
+      fs.rmSync(temporary, { force: true });
+      // A disk that takes no file at all: this process is about to end, and a dead owner owns nothing.
+      if (!hasCode(error, 'ENOSPC', 'EDQUOT', 'EROFS')) throw error;
+    }
   }
 
   private get file(): string {
