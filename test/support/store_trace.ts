@@ -8,6 +8,12 @@ type Step =
   | { readonly what: 'truncate'; readonly file: string; readonly size: number };
 type Change = Extract<Step, { what: 'write' | 'truncate' }>;
 
+/** What is safely on the disk, and what came after. */
+interface FileState {
+  bytes: Uint8Array;
+  unsynced: Change[];
+}
+
 const SECTOR = 512;
 
 /**
@@ -87,9 +93,9 @@ export class DiskTrace {
   /** Writes the files as they were after `count` steps into `target`; each unsynced sector is lost with chance `loss`. */
   cut(count: number, loss: number, random: () => number, target: string): { acknowledged: number } {
     let acknowledged = -1;
-    const disk = new Map<string, { bytes: Uint8Array; unsynced: Change[] }>();
+    const disk = new Map<string, FileState>();
     const file = (name: string) => {
-      const known = disk.get(name) ?? { bytes: Buffer.alloc(0), unsynced: [] };
+      const known: FileState = disk.get(name) ?? { bytes: Buffer.alloc(0), unsynced: [] };
       disk.set(name, known);
       return known;
     };
