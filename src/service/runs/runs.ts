@@ -139,7 +139,7 @@ export class Runs implements RunControl {
 
   /** Begins a session in its agent and then creates ours, so that an agent that cannot work is told at once. */
   async newSession(client: Client, params: NewParams): Promise<{ sessionId: string }> {
-    if (!scopeOf(client).has(requireFolder(params.cwd)))
+    if (!scopeOf(client).has({ cwd: requireFolder(params.cwd), source: 'deck' }))
       throw new DomainError('forbidden', 'This folder is outside of those that were opened here.', {
         field: 'cwd',
       });

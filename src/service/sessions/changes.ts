@@ -90,9 +90,9 @@ export class Changes {
     const removed: string[] = [];
     for (const [id, { before }] of changed) {
       const record = this.book.get(id);
-      if (record && this.book.isListed(record) && scope.has(record.cwd)) upserted.push(record);
+      if (record && this.book.isListed(record) && scope.has(record)) upserted.push(record);
       // An id that the client could never see is not told either.
-      else if (before && scope.has(before.cwd)) removed.push(id);
+      else if (before && scope.has(before)) removed.push(id);
     }
     if (upserted.length + removed.length === 0) return;
     const reset = upserted.length + removed.length > MAX_ROWS;
@@ -106,7 +106,7 @@ export class Changes {
   private tellAcp(client: Client, scope: Scope, changed: readonly (readonly [string, Change])[]): void {
     for (const [id, { before, quiet }] of changed) {
       const record = this.book.get(id);
-      if (quiet || !record || record.empty || !scope.has(record.cwd)) continue;
+      if (quiet || !record || record.empty || !scope.has(record)) continue;
       const fields = changedFields(before, record);
       if (Object.keys(fields).length > 0)
         client.sessionUpdate(id, { sessionUpdate: 'session_info_update', ...fields });

@@ -86,8 +86,11 @@ export interface OperationRecord {
 
 /** What the rules of sessions keep in the store. Each call is durable when it returns, or with its transaction. */
 export interface SessionData {
-  /** Runs `work` in one transaction; nested calls join it. */
-  transaction<T>(work: () => T): T;
+  /**
+   * Runs `work` in one transaction; nested calls join it. A `repeatable` one is durable with the next one that is not:
+   * only for what is read again from a file.
+   */
+  transaction<T>(work: () => T, options?: { repeatable?: boolean }): T;
   getMeta(key: string): string | undefined;
   setMeta(key: string, value: string): void;
 

@@ -109,7 +109,7 @@ export class Deletions {
     const scope = scopeOf(client);
     const [deletion] = this.deletions().filter((one) => one.sessionId === sessionId);
     const record = book.getDeleted(sessionId) ?? book.get(sessionId);
-    if (!deletion || !record || !scope.has(record.cwd)) throw sessionUnavailable();
+    if (!deletion || !record || !scope.has(record)) throw sessionUnavailable();
     if (record.deletedAt !== deletion.deletedAt)
       throw new DomainError(
         'target_exists',
@@ -136,7 +136,7 @@ export class Deletions {
     return {
       sessions: this.deletions().flatMap(({ sessionId, deletedAt, undoUntil }) => {
         const record = this.parts.shelf.book.getDeleted(sessionId);
-        if (record?.deletedAt !== deletedAt || !scope.has(record.cwd)) return [];
+        if (record?.deletedAt !== deletedAt || !scope.has(record)) return [];
         return {
           session: toRow(record, 0),
           deletedAt: new Date(deletedAt).toISOString(),

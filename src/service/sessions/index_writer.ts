@@ -57,7 +57,8 @@ export class IndexWriter {
     const usage = scan.usage.filter(({ at }) => !ranHere(at));
     for (let from = 0; from < usage.length; from += CHUNK) {
       if (!this.shelf.book.get(session.id)) return 'done';
-      this.data.putUsage(session.id, usage.slice(from, from + CHUNK));
+      const some = usage.slice(from, from + CHUNK);
+      this.data.transaction(() => this.data.putUsage(session.id, some), { repeatable: true });
       await nextTurn();
     }
     const now = this.shelf.book.get(session.id);
@@ -65,6 +66,7 @@ export class IndexWriter {
     const record = now.source === 'deck' ? now : fromTotals(now, scan.totals);
     this.shelf.save(record, {
       quiet,
+      repeatable: true,
       alongside: () => this.data.putFile(file),
     });
     return 'done';
@@ -80,7 +82,7 @@ export class IndexWriter {
     const known = this.shelf.book.get(head.sessionId);
     if (known ? known.parent?.sessionId !== parent.id : this.shelf.book.has(head.sessionId)) return;
     const record = fromHead(known, { ...head, cwd: head.cwd || parent.cwd }, parent.source, head.sessionId);
-    this.shelf.save({ ...record, messageCount: countMessages(entries) }, { quiet });
+    this.shelf.save({ ...record, messageCount: countMessages(entries) }, { quiet, repeatable: true });
     await this.merge(record.id, { mode, entries, turns }, quiet);
   }
 
@@ -183,6 +185,7 @@ export class IndexWriter {
       },
       {
         quiet,
+        repeatable: true,
         alongside: () => {
           this.data.putEntries(session.id, generation, rows);
           this.data.putTurns(session.id, generation, turns.changed());

@@ -28,7 +28,7 @@ export function info(
     ...(activeRun === undefined ? {} : { activeRun }),
     children: book
       .children(record.id)
-      .filter(({ cwd }) => scope.has(cwd))
+      .filter((child) => scope.has(child))
       .map((child) => toRow(child, book.childCount(child.id))),
     sourceInfo: {
       kind: record.source,

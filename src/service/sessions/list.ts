@@ -49,8 +49,7 @@ function page(
   const all = book.all();
   for (; index < all.length; index += 1) {
     const record = all[index];
-    if (!record || !book.isListed(record) || !matches(book, record, filter) || !scope.has(record.cwd))
-      continue;
+    if (!record || !book.isListed(record) || !matches(book, record, filter) || !scope.has(record)) continue;
     const last = records.at(-1);
     if (records.length === limit && last)
       return { records, nextCursor: cursors.seal(['l', print, last.updatedAt, last.id]) };

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { DomainError } from '../../protocol/errors.js';
+import type { SourceKind } from '../../protocol/session.js';
 import type { Client } from './client.js';
 
 /** Longest time that a resolved symlink is believed, in ms. */
@@ -53,23 +54,26 @@ export function isWithin(key: string, root: string): boolean {
   return key.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
-/** The folders a client may see. */
+/** What a client may see: sessions of its folders, from sources that it did not leave out. */
 export interface Scope {
-  /** Whether a session of this folder may be seen. One without a folder is seen by `allFolders` only. */
-  has(cwd: string): boolean;
+  /** Whether a session may be seen. One without a folder is seen by `allFolders` only. */
+  has(session: { readonly cwd: string; readonly source: SourceKind }): boolean;
   /** Changes when the scope does; part of a list cursor's filter. */
   readonly signature: string;
 }
 
 /** The client's scope now. A request can narrow it, never widen it. */
 export function scopeOf(client: Client): Scope {
-  if (client.options.allFolders) return { has: () => true, signature: '*' };
-  const roots = client.options.workspaces.map(folderKey).filter((root) => root !== '');
+  const { allFolders, workspaces, config } = client.options;
+  const leftOut = Object.entries(config.sources ?? {}).flatMap(([name, shown]) => (shown ? [] : [name]));
+  const roots = allFolders ? ['*'] : workspaces.map(folderKey).filter((root) => root !== '');
   return {
-    has: (cwd) => {
+    has: ({ cwd, source }) => {
+      if (leftOut.includes(source)) return false;
+      if (allFolders) return true;
       const key = folderKey(cwd);
       return key !== '' && roots.some((root) => isWithin(key, root));
     },
-    signature: [...roots].sort().join('\n'),
+    signature: JSON.stringify([[...roots].sort(), leftOut.sort()]),
   };
 }

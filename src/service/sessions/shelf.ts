@@ -8,6 +8,13 @@ import { folderKey, requireFolder, scopeOf } from './scope.js';
 /** Hears of every session that changed, once that is durable. `quiet`: a first reading, nothing happened to it. */
 export type RecordListener = (id: string, before: SessionRecord | undefined, quiet: boolean) => void;
 
+interface SaveOptions {
+  readonly alongside?: () => void;
+  readonly quiet?: boolean;
+  /** All of it is read again from a file when a power cut undoes it. */
+  readonly repeatable?: boolean;
+}
+
 /** The sessions, durable first and then in memory, and the look-up with scope. */
 export class Shelf {
   private readonly listeners: RecordListener[] = [];
@@ -24,18 +31,21 @@ export class Shelf {
   }
 
   /** Stores a record, together with what `alongside` stores, and then announces it. */
-  save(record: SessionRecord, options: { alongside?: () => void; quiet?: boolean } = {}): void {
+  save(record: SessionRecord, options: SaveOptions = {}): void {
     this.saveAll([record], options);
   }
 
   saveAll(
     records: readonly SessionRecord[],
-    { alongside, quiet = false }: { alongside?: () => void; quiet?: boolean } = {},
+    { alongside, quiet = false, repeatable = false }: SaveOptions = {},
   ): void {
-    this.data.transaction(() => {
-      alongside?.();
-      for (const record of records) this.data.putSession(record);
-    });
+    this.data.transaction(
+      () => {
+        alongside?.();
+        for (const record of records) this.data.putSession(record);
+      },
+      { repeatable },
+    );
     const before = records.map(({ id }) => this.book.get(id));
     for (const record of records) this.book.put(record);
     records.forEach(({ id }, index) => {
@@ -57,7 +67,7 @@ export class Shelf {
   resolve(client: Client, sessionId: string, cwd?: string): SessionRecord {
     const folder = cwd === undefined || cwd === '' ? undefined : requireFolder(cwd);
     const record = this.book.get(sessionId);
-    if (!record || !scopeOf(client).has(record.cwd)) throw sessionUnavailable();
+    if (!record || !scopeOf(client).has(record)) throw sessionUnavailable();
     // A session that does not tell its folder can be asked for by any.
     if (folder !== undefined && record.cwd !== '' && folderKey(record.cwd) !== folder)
       throw sessionUnavailable();
