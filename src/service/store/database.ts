@@ -140,9 +140,23 @@ export class Database {
     return rows.map((row) => schema.parse(row));
   }
 
-  /** All or nothing; durable when it returns. A transaction inside of one is part of it. */
-  transaction<T>(act: () => T): T {
+  /**
+   * All or nothing; durable when it returns. A transaction inside of one is part of it. A `repeatable` one is durable
+   * with the next one that is not: a power cut may undo it, never halfway and never out of order. For what is made again
+   * from other files.
+   */
+  transaction<T>(act: () => T, { repeatable = false }: { repeatable?: boolean } = {}): T {
     if (this.depth > 0) return act();
+    if (!repeatable) return this.atomic(act);
+    this.sql.exec('PRAGMA synchronous=NORMAL');
+    try {
+      return this.atomic(act);
+    } finally {
+      this.sql.exec('PRAGMA synchronous=FULL');
+    }
+  }
+
+  private atomic<T>(act: () => T): T {
     this.run('BEGIN IMMEDIATE');
     this.depth = 1;
     try {

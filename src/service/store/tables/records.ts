@@ -48,8 +48,8 @@ export class SessionRecords {
   }
 
   /** Runs `work` in one transaction; nested calls join it. */
-  transaction<T>(work: () => T): T {
-    return this.db.transaction(work);
+  transaction<T>(work: () => T, options: { repeatable?: boolean } = {}): T {
+    return this.db.transaction(work, options);
   }
 
   getMeta(key: string): string | undefined {
