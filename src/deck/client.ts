@@ -1,18 +1,8 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import {
-  CloseAction,
-  ErrorAction,
-  LanguageClient,
-  State,
-  StreamMessageReader,
-  StreamMessageWriter,
-  type MessageTransports,
-} from 'vscode-languageclient/node';
+import type { LanguageClient } from 'vscode-languageclient/node';
 import type * as z from 'zod';
-import { attachOrStart } from '../attach/attach.js';
-import { defaultStoreDir } from '../attach/paths.js';
-import { PermissionParams, type PermissionResult } from '../protocol/acp.js';
+import type { PermissionParams, PermissionResult } from '../protocol/acp.js';
 import type { ClientOptions } from '../protocol/deck.js';
 import {
   methods,
@@ -26,13 +16,6 @@ import { messageOf, toServiceError } from './errors.js';
 import { RestartPolicy } from './restart_policy.js';
 
 export type ServiceState = 'stopped' | 'starting' | 'ready' | 'failed';
-
-const notifications = [
-  'aster/session/transcript/update/v1',
-  'deck/status/update',
-  'deck/sessions/changed',
-  'deck/interjection/update',
-] as const satisfies readonly ServiceNotification[];
 
 type Listener = (params: unknown) => void;
 export type AskPermission = (
@@ -190,41 +173,27 @@ export class ServiceClient implements vscode.Disposable {
     }
   }
 
-  /** A client that lost its connection cannot be used again reliably, so each connection has a client of its own. */
   private async connect(): Promise<LanguageClient> {
     const { attempt } = this;
     this.setState('starting');
-    const transports = await this.transports();
-    const client = new LanguageClient('sessionDeck', 'Session Deck', () => Promise.resolve(transports), {
-      documentSelector: [],
-      outputChannel: this.log,
-      initializationOptions: () => this.options,
-      initializationFailedHandler: () => false,
-      errorHandler: {
-        error: (error, _message, count) => {
-          this.log.warn(`The connection to the service: ${error.message}`);
-          return { action: (count ?? 0) <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown, handled: true };
-        },
-        closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+    const { connect } = await import('./connection.js');
+    const client = await connect({
+      log: this.log,
+      version: this.version,
+      serviceScript: path.join(this.context.extensionPath, 'dist', 'service.js'),
+      signal: this.abort.signal,
+      options: () => this.options,
+      hear: (method, params) => {
+        for (const listener of this.listeners.get(method) ?? []) listener(params);
+      },
+      ask: (params, token) => {
+        if (!this.askPermission) throw new Error('no permission dialog');
+        return this.askPermission(params, token);
+      },
+      lost: (lost) => {
+        if (this.client === lost) this.connectAgain(lost);
       },
     });
-    client.onDidChangeState(({ newState }) => {
-      if (newState === State.Stopped && this.client === client) this.lost(client);
-    });
-    for (const method of notifications)
-      client.onNotification(method, (params: unknown) => {
-        for (const listener of this.listeners.get(method) ?? []) listener(params);
-      });
-    client.onRequest('session/request_permission', (params: unknown, token: vscode.CancellationToken) => {
-      if (!this.askPermission) throw new Error('no permission dialog');
-      return this.askPermission(PermissionParams.parse(params), token);
-    });
-    try {
-      await client.start();
-    } catch (error) {
-      void this.close(client);
-      throw error;
-    }
     // Somebody stopped or restarted meanwhile.
     if (attempt !== this.attempt) {
       void this.close(client);
@@ -236,7 +205,7 @@ export class ServiceClient implements vscode.Disposable {
   }
 
   /** The service ended or hung up: connects again, unless that happened too often of late. */
-  private lost(client: LanguageClient): void {
+  private connectAgain(client: LanguageClient): void {
     this.forget();
     void this.close(client);
     const delay = this.policy.next(Date.now());
@@ -249,23 +218,6 @@ export class ServiceClient implements vscode.Disposable {
       // A failure is told by the state.
       this.start().catch((error: unknown) => this.log.debug(messageOf(error)));
     }, delay);
-  }
-
-  private async transports(): Promise<MessageTransports> {
-    const { socket, pid, version, started } = await attachOrStart({
-      storeDir: defaultStoreDir(process.env),
-      serviceScript: path.join(this.context.extensionPath, 'dist', 'service.js'),
-      runtime: process.execPath,
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-      hello: { surface: 'editor', version: this.version, client: this.options },
-      signal: this.abort.signal,
-    });
-    this.log.info(`${started ? 'Started' : 'Attached to'} session service ${version}, process ${pid}`);
-    return {
-      reader: new StreamMessageReader(socket),
-      writer: new StreamMessageWriter(socket),
-      detached: true,
-    };
   }
 }
 
