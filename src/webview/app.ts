@@ -1,5 +1,5 @@
 import { html, nothing, render } from 'lit';
-import type { Turn } from '../protocol/entry.js';
+import type { Entry, Turn } from '../protocol/entry.js';
 import type { SessionDetails } from '../protocol/session.js';
 import type { ReadingPlace, ToPage } from '../protocol/webview.js';
 import { Contents } from './contents.js';
@@ -19,6 +19,12 @@ type Event = Exclude<ToPage, { kind: 'reply' }>;
 /** So wide the outline has a column of its own. */
 const WIDE = 1_000;
 const PLACE_MS = 300;
+/** Height of the bar with the turn's prompt, in pixels. */
+const STICKY_HEIGHT = 32;
+/** Where a prompt is put when a person goes to it: just below the bar's place. */
+const BELOW_BAR = 40;
+
+const isPrompt = (entry: Entry) => entry.kind === 'user' && entry.interjection !== true;
 
 const part = (id: string): HTMLElement => {
   const element = document.getElementById(id);
@@ -35,6 +41,8 @@ export class App {
   private promptBox: PromptBox | undefined;
   private placeTimer: number | undefined;
   private stickyTurn: Turn | undefined;
+  private wantedSticky = 0;
+  private started = false;
   private notice: { text: string; alert: boolean } | undefined;
   private gone: string | undefined;
 
@@ -46,8 +54,8 @@ export class App {
           <div id="sticky" class="sticky" hidden></div>
           <div id="scroller" class="t-scroll" tabindex="-1">
             <div id="feed" class="feed" role="feed" aria-busy="true" aria-label="Transcript"></div>
-            <div id="note" class="t-note" role="status"></div>
           </div>
+          <div id="note" class="t-note"></div>
           <div id="pill"></div>
         </main>
         <nav id="outline" class="outline" hidden></nav>
@@ -77,6 +85,7 @@ export class App {
       this.setOutline(kept?.outline ?? window.innerWidth >= WIDE);
       if (kept?.entryId === undefined) await this.feed?.toEnd();
       else await this.feed?.toEntry(kept.entryId, kept.offset ?? 0);
+      this.started = true;
       this.say(undefined);
       part('feed').setAttribute('aria-busy', 'false');
       this.drawHead();
@@ -99,18 +108,24 @@ export class App {
     const failed = (error: unknown) => this.fail(error);
     const elements = { scroller: part('scroller'), list: part('feed') };
     elements.list.setAttribute('aria-label', t('Transcript'));
-    this.feed ??= new Feed(host, context, pageSize, { changed: () => this.follow(), failed }, elements);
+    this.feed ??= new Feed(
+      host,
+      context,
+      pageSize,
+      { changed: () => this.follow(), loaded: () => this.loaded(), failed },
+      elements,
+    );
     this.promptBox ??= new PromptBox(host, part('prompt'), details, () => this.keepPlaceSoon());
     this.promptBox.setDetails(details);
     if (!this.outline) {
-      this.outline = new Outline(host, part('outline'), (turn) => void this.goToTurn(turn), failed);
+      this.outline = new Outline(host, part('outline'), (turn) => this.run(this.goToTurn(turn)), failed);
       handleClicks(this.root, host, (act) => this.act(act));
       handleKeys(this.root, this.feed, {
         copy: (text) => host.act({ action: 'copyText', text }),
         fork: (boundaryEntryId) => host.act({ action: 'fork', boundaryEntryId }),
-        turn: (step) => void this.turnBy(step),
-        start: () => void this.feed?.toStart(),
-        end: () => void this.feed?.toEnd(),
+        turn: (step) => this.turnBy(step),
+        start: () => this.run(this.feed?.toStart()),
+        end: () => this.run(this.feed?.toEnd()),
         outline: () => this.setOutline(!(this.outline?.isOpen ?? false)),
         send: () => void this.promptBox?.send(),
       });
@@ -145,17 +160,17 @@ export class App {
         this.command(event.command);
         return;
       case 'jump':
-        void this.feed?.toOrdinal(event.ordinal, 40, true);
+        this.run(this.feed?.toOrdinal(event.ordinal, BELOW_BAR, true));
         return;
     }
   }
 
   private command(command: Extract<Event, { kind: 'command' }>['command']): void {
     const commands = {
-      start: () => void this.feed?.toStart(),
-      end: () => void this.feed?.toEnd(),
-      previousTurn: () => void this.turnBy(-1),
-      nextTurn: () => void this.turnBy(1),
+      start: () => this.run(this.feed?.toStart()),
+      end: () => this.run(this.feed?.toEnd()),
+      previousTurn: () => this.turnBy(-1),
+      nextTurn: () => this.turnBy(1),
       toggleOutline: () => this.setOutline(!(this.outline?.isOpen ?? false)),
       focusPrompt: () => this.promptBox?.focus(),
       nextEntry: () => this.feed?.focusBy(1),
@@ -166,7 +181,7 @@ export class App {
 
   private act(act: string): boolean {
     if (act === 'outline') this.setOutline(!(this.outline?.isOpen ?? false));
-    else if (act === 'retry') void this.start();
+    else if (act === 'retry') void (this.started ? this.reconnect() : this.start());
     else if (act === 'log') this.host.act({ action: 'showLog' });
     else return false;
     return true;
@@ -190,22 +205,32 @@ export class App {
 
   private async goToTurn(turn: Turn): Promise<void> {
     if (window.innerWidth < WIDE) this.setOutline(false);
-    try {
-      await this.feed?.toOrdinal(turn.firstOrdinal, 40, true);
-    } catch (error) {
-      this.fail(error);
-    }
+    await this.feed?.toOrdinal(turn.firstOrdinal, BELOW_BAR, true);
   }
 
-  private async turnBy(step: 1 | -1): Promise<void> {
-    const top = this.feed?.topEntry;
+  private turnBy(step: 1 | -1): void {
+    this.run(this.toTurn(step));
+  }
+
+  private async toTurn(step: 1 | -1): Promise<void> {
+    const top = this.feed?.entryAt(BELOW_BAR);
     if (!top) return;
-    const atPrompt = top.entry.kind === 'user' && top.entry.interjection !== true && top.offset > -8;
+    const atPrompt = isPrompt(top.entry) && top.offset > BELOW_BAR / 2;
     const number = top.entry.turn + (step === -1 && !atPrompt ? 0 : step);
     if (number < 1) return;
     const turn = await this.outline?.find(number);
     if (turn) await this.goToTurn(turn);
     else if (step === 1) await this.feed?.toEnd();
+  }
+
+  /** What a person asked for and went wrong is said. */
+  private run(task: Promise<void> | undefined): void {
+    task?.catch((error: unknown) => this.fail(error));
+  }
+
+  /** Entries came: what stood in their way is over. */
+  private loaded(): void {
+    if (this.started && this.gone === undefined && this.notice?.alert === true) this.say(undefined);
   }
 
   private setOutline(open: boolean): void {
@@ -223,26 +248,34 @@ export class App {
   private follow(): void {
     const { feed } = this;
     if (!feed) return;
-    const top = feed.topEntry;
-    if (top) this.outline?.mark(top.entry.turn);
-    void this.drawSticky(top);
+    const turn = feed.currentTurn;
+    if (turn !== undefined) this.outline?.mark(turn);
+    this.run(this.drawSticky(feed.entryAt(STICKY_HEIGHT)));
     this.drawPill(feed);
+    if (!this.started) return;
     if (feed.isEmpty && this.notice === undefined)
       this.say(t('Nothing here yet. The first prompt starts the session.'));
     else if (!feed.isEmpty && this.notice?.alert === false) this.say(undefined);
     this.keepPlaceSoon();
   }
 
-  private async drawSticky(top: Feed['topEntry']): Promise<void> {
+  private async drawSticky(top: ReturnType<Feed['entryAt']>): Promise<void> {
     const number = top?.entry.turn;
-    const isPrompt = top?.entry.kind === 'user' && top.entry.interjection !== true && top.offset > -24;
     const element = part('sticky');
-    if (number === undefined || isPrompt) {
+    this.wantedSticky = number ?? 0;
+    if (number === undefined || (top && isPrompt(top.entry) && top.offset > 0)) {
+      this.wantedSticky = 0;
       element.hidden = true;
       return;
     }
-    if (this.stickyTurn?.number !== number) this.stickyTurn = await this.outline?.find(number);
+    if (this.stickyTurn?.number !== number) {
+      const found = await this.outline?.find(number);
+      // The reader has gone on while the turn was read.
+      if (this.wantedSticky !== number) return;
+      this.stickyTurn = found;
+    }
     const turn = this.stickyTurn;
+    element.hidden = turn === undefined;
     if (!turn) return;
     render(
       html`<div>
@@ -251,7 +284,7 @@ export class App {
           class="goto clip"
           type="button"
           title=${t('Go to this prompt')}
-          @click=${() => void this.goToTurn(turn)}
+          @click=${() => this.run(this.goToTurn(turn))}
         >
           <bdi>${turn.prompt}</bdi>
         </button>
@@ -261,7 +294,7 @@ export class App {
             type="button"
             aria-label=${t('Previous turn')}
             title=${t('Previous turn')}
-            @click=${() => void this.turnBy(-1)}
+            @click=${() => this.turnBy(-1)}
           >
             ${icon('arrow-up')}
           </button>
@@ -270,7 +303,7 @@ export class App {
             type="button"
             aria-label=${t('Next turn')}
             title=${t('Next turn')}
-            @click=${() => void this.turnBy(1)}
+            @click=${() => this.turnBy(1)}
           >
             ${icon('arrow-down')}
           </button>
@@ -278,7 +311,6 @@ export class App {
       </div>`,
       element,
     );
-    element.hidden = false;
   }
 
   private drawPill(feed: Feed): void {
@@ -289,7 +321,7 @@ export class App {
         : html`<button
             class="pill ${feed.unseen > 0 ? 'new' : ''}"
             type="button"
-            @click=${() => void feed.toEnd()}
+            @click=${() => this.run(feed.toEnd())}
           >
             ${icon('arrow-down')}<span>${label}</span>
           </button>`,
@@ -300,6 +332,7 @@ export class App {
   private say(text: string | undefined, alert = false): void {
     this.notice = text === undefined ? undefined : { text, alert };
     const buttons = alert && this.gone === undefined;
+    part('note').classList.toggle('bar', this.started && this.feed?.isEmpty === false);
     render(
       text === undefined
         ? nothing
@@ -326,8 +359,8 @@ export class App {
 
   private keepPlace(): void {
     const { details, feed, outline, promptBox } = this;
-    if (!details || !feed) return;
-    const top = feed.atEnd ? undefined : feed.topEntry;
+    if (!details || !feed || !this.started) return;
+    const top = feed.atEnd ? undefined : feed.entryAt();
     const draft = promptBox?.draft ?? '';
     const place: ReadingPlace = {
       version: 1,

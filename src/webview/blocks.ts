@@ -58,3 +58,9 @@ export function toBlocks(entries: readonly Entry[]): Block[] {
   closeRun(run, blocks);
   return blocks;
 }
+
+/** Whether an entry, by its id, is drawn in a piece. The line after a turn holds none. */
+export function holds(block: Block, entryId: string): boolean {
+  if (block.kind === 'steps') return block.entries.some((entry) => entry.id === entryId);
+  return block.kind === 'entry' && block.entry.id === entryId;
+}

@@ -9,10 +9,14 @@ export type Applied =
   /** Older than what is known. */
   | { readonly kind: 'ignored' };
 
+const RECENT = 500;
+
 /** The part of a transcript that is loaded: entries without a hole, ascending, and how many there are in all. */
 export class EntryWindow {
   private entries: Entry[] = [];
   private cut: Cut = { generation: 0, revision: 0 };
+  /** The newest updates: a page that was on its way while they came does not hold them. */
+  private recent: TranscriptUpdate[] = [];
   total = 0;
 
   get all(): readonly Entry[] {
@@ -44,6 +48,11 @@ export class EntryWindow {
     this.entries = [...page.entries];
     this.cut = page.cut;
     this.total = page.total;
+    const { recent } = this;
+    this.recent = [];
+    for (const update of recent)
+      if (update.cut.generation === page.cut.generation && update.cut.revision > page.cut.revision)
+        this.apply(update);
   }
 
   /**
@@ -52,8 +61,9 @@ export class EntryWindow {
    */
   join(page: PageResult): boolean {
     const { first, last } = this;
-    const [pageFirst] = page.entries;
-    const pageLast = page.entries.at(-1);
+    const entries = this.brought(page);
+    const [pageFirst] = entries;
+    const pageLast = entries.at(-1);
     if (page.cut.generation !== this.cut.generation) return false;
     this.total = Math.max(this.total, page.total);
     if (!pageFirst || !pageLast) return true;
@@ -62,13 +72,20 @@ export class EntryWindow {
       return true;
     }
     if (pageLast.ordinal < first.ordinal - 1 || pageFirst.ordinal > last.ordinal + 1) return false;
-    const known = new Set(page.entries.map(({ ordinal }) => ordinal));
-    const older = this.entries.filter(
-      (entry) => entry.ordinal < pageFirst.ordinal && !known.has(entry.ordinal),
-    );
+    const older = this.entries.filter((entry) => entry.ordinal < pageFirst.ordinal);
     const newer = this.entries.filter((entry) => entry.ordinal > pageLast.ordinal);
-    this.entries = [...older, ...page.entries, ...newer];
+    this.entries = [...older, ...entries, ...newer];
     return true;
+  }
+
+  /** The entries of a page with what changed since it was read. */
+  private brought(page: PageResult): Entry[] {
+    const changed = new Map(
+      this.recent
+        .filter(({ cut }) => cut.revision > page.cut.revision)
+        .flatMap(({ changes }) => changes.map(({ entry }) => [entry.ordinal, entry])),
+    );
+    return page.entries.map((entry) => changed.get(entry.ordinal) ?? entry);
   }
 
   /** Drops entries at one side, so that at most `keep` are left. */
@@ -79,8 +96,26 @@ export class EntryWindow {
     else this.entries.splice(keep, extra);
   }
 
+  /** Drops the entries before or after an ordinal. */
+  keepFrom(ordinal: number): void {
+    this.entries = this.entries.filter((entry) => entry.ordinal >= ordinal);
+  }
+
+  keepUpTo(ordinal: number): void {
+    this.entries = this.entries.filter((entry) => entry.ordinal <= ordinal);
+  }
+
+  byId(id: string): Entry | undefined {
+    return this.entries.find((entry) => entry.id === id);
+  }
+
+  byOrdinal(ordinal: number): Entry | undefined {
+    return this.entries[ordinal - (this.first?.ordinal ?? 0)];
+  }
+
   apply(update: TranscriptUpdate): Applied {
-    if (update.cut.generation !== this.cut.generation) return { kind: 'gap' };
+    if (update.cut.generation < this.cut.generation) return { kind: 'ignored' };
+    if (update.cut.generation > this.cut.generation) return { kind: 'gap' };
     if (update.cut.revision <= this.cut.revision) return { kind: 'ignored' };
     if (update.baseRevision > this.cut.revision) return { kind: 'gap' };
     let { holdsEnd } = this;
@@ -98,6 +133,8 @@ export class EntryWindow {
     }
     this.cut = update.cut;
     this.total = update.total;
+    this.recent.push(update);
+    if (this.recent.length > RECENT) this.recent.shift();
     return { kind: 'applied', appended };
   }
 }

@@ -3,12 +3,13 @@ import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { PageResult, TranscriptUpdate } from '../protocol/aster.js';
 import type { Entry } from '../protocol/entry.js';
-import type { Block } from './blocks.js';
-import { toBlocks } from './blocks.js';
-import { blockTemplate } from './entries/entry.js';
+import { holds, toBlocks, type Block } from './blocks.js';
+import { copyTurn } from './copy_turn.js';
+import { safeTemplate } from './entries/entry.js';
 import { EntryWindow } from './entry_window.js';
 import type { Host } from './host.js';
 import type { PageContext } from './page_context.js';
+import { Rows } from './rows.js';
 
 /** Entries kept in the page; the others are read again when they come into view. */
 const KEEP = 300;
@@ -16,24 +17,30 @@ const KEEP = 300;
 const AHEAD = 1_600;
 /** So near to the end the page follows what is written. */
 const NEAR_END = 160;
+/** Part of the view's height at which the turn that is read counts as the current one. */
+const READING = 0.35;
 
 type Anchor = { readonly key: string; readonly top: number };
 
 export interface FeedEvents {
   /** What is seen changed: the top entry, how many are new below, whether the end is in view. */
   changed(): void;
+  /** A page was read. */
+  loaded(): void;
   failed(error: unknown): void;
 }
 
 /** The scrolling feed: a window of entries around what is seen, which never jumps when it changes. */
 export class Feed {
   private readonly window = new EntryWindow();
-  private readonly scroller: HTMLElement;
-  private readonly list: HTMLElement;
+  private readonly rows: Rows;
   private readonly opened = new Map<string, boolean>();
   private anchor: Anchor | undefined;
   private following = true;
   private loading = false;
+  private reloading: Promise<void> | undefined;
+  /** Grows with every way to another place: what was read for an older one is dropped. */
+  private way = 0;
   private frame = 0;
   /** Grows when something beside the entries changed what they look like. */
   private stamp = 0;
@@ -48,11 +55,10 @@ export class Feed {
     private readonly events: FeedEvents,
     elements: { scroller: HTMLElement; list: HTMLElement },
   ) {
-    this.scroller = elements.scroller;
-    this.list = elements.list;
-    this.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
-    new ResizeObserver(() => this.settle()).observe(this.list);
-    new ResizeObserver(() => this.settle()).observe(this.scroller);
+    this.rows = new Rows(elements.scroller, elements.list);
+    elements.scroller.addEventListener('scroll', () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => this.settle()).observe(elements.list);
+    new ResizeObserver(() => this.settle()).observe(elements.scroller);
   }
 
   get total(): number {
@@ -71,17 +77,17 @@ export class Feed {
     return this.following && this.window.holdsEnd;
   }
 
-  /** The entry at the top of the view and how far its top is above or below the view's. */
-  get topEntry(): { entry: Entry; offset: number } | undefined {
-    const element = this.elementAtTop();
-    const ordinal = Number(
-      element?.dataset['ordinal'] ??
-        element?.querySelector<HTMLElement>('[data-ordinal]')?.dataset['ordinal'],
-    );
-    const entry =
-      this.window.all.find((item) => item.ordinal === ordinal) ?? this.entryOf(element?.dataset['key']);
-    if (!element || !entry) return undefined;
-    return { entry, offset: element.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top };
+  /** The entry at a height of the view and how far its top is from the view's; the top one by default. */
+  entryAt(height = 0): { entry: Entry; offset: number } | undefined {
+    const element = this.rows.at(height);
+    const entry = this.entryOf(element?.dataset['key']);
+    return element && entry ? { entry, offset: this.rows.topOf(element) } : undefined;
+  }
+
+  /** The turn that is read now. */
+  get currentTurn(): number | undefined {
+    if (this.atEnd) return this.window.last?.turn;
+    return (this.entryAt(this.rows.scroller.clientHeight * READING) ?? this.entryAt())?.entry.turn;
   }
 
   isOpen(key: string, fallback: boolean): boolean {
@@ -90,12 +96,12 @@ export class Feed {
 
   /** Opens or closes a part; the clicked line stays where it is. */
   toggle(key: string, open: boolean, clicked: Element): void {
-    const before = clicked.getBoundingClientRect().top;
+    const before = this.rows.topOf(clicked);
     this.opened.set(key, open);
     this.following = false;
     this.stamp += 1;
     this.draw();
-    this.scroller.scrollTop += clicked.getBoundingClientRect().top - before;
+    this.rows.put(clicked, before);
     this.remember();
   }
 
@@ -107,66 +113,62 @@ export class Feed {
 
   /** Shows the end and follows it. */
   async toEnd(): Promise<void> {
-    if (!this.window.holdsEnd || this.isEmpty) this.window.reset(await this.page({ anchor: 'end' }));
-    this.following = true;
-    this.unseen = 0;
-    this.draw();
-    this.settle();
+    const way = (this.way += 1);
+    const page = this.window.holdsEnd && !this.isEmpty ? undefined : await this.page({ anchor: 'end' });
+    if (way === this.way) this.showEnd(page);
   }
 
   async toStart(): Promise<void> {
-    if (this.window.hasOlder || this.isEmpty) this.window.reset(await this.page({ anchor: 'start' }));
+    const way = (this.way += 1);
+    const known = this.window.first?.ordinal === 0;
+    const page = known ? undefined : await this.page({ anchor: 'start' });
+    if (way !== this.way) return;
+    if (page) this.window.reset(page);
     this.following = false;
     this.draw();
-    this.scroller.scrollTop = 0;
-    this.remember();
+    this.rows.scroller.scrollTop = 0;
+    this.arrived();
   }
 
   /** Puts an entry at the top of the view, `offset` pixels below it, and gives it the focus if asked. */
   async toOrdinal(ordinal: number, offset = 0, focus = false): Promise<void> {
+    const way = (this.way += 1);
     const { first, last } = this.window;
     if (!first || !last || ordinal < first.ordinal || ordinal > last.ordinal) {
-      this.window.reset(await this.page({ anchor: { ordinal }, direction: 'newer' }));
-      const older =
-        ordinal === 0 ? undefined : await this.page({ anchor: { ordinal: ordinal - 1 }, direction: 'older' });
-      if (older) this.window.join(older);
+      const newer = await this.page({ anchor: { ordinal }, direction: 'newer' });
+      const older = await this.before(newer);
+      if (way !== this.way) return;
+      this.take(newer, older);
     }
-    this.following = false;
-    this.draw();
-    const element = this.elementOf(ordinal);
-    if (element) {
-      const top = element.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top;
-      this.scroller.scrollTop += top - offset;
-      if (focus) element.focus({ preventScroll: true });
-    }
-    this.remember();
+    this.show(ordinal, offset, focus);
   }
 
   /** Shows an entry by its id, as after a reload; the end when it is not there any more. */
   async toEntry(entryId: string, offset: number): Promise<void> {
-    try {
-      const page = await this.page({ anchor: { entryId }, direction: 'newer' });
-      const ordinal = page.entries.find((entry) => entry.id === entryId)?.ordinal;
-      this.window.reset(page);
-      if (ordinal !== undefined) await this.toOrdinal(ordinal, offset);
-      else await this.toEnd();
-    } catch {
-      // The entry went with a rewritten history. Whatever else is wrong, reading the end tells.
-      this.window.reset(await this.page({ anchor: 'end' }));
-      await this.toEnd();
+    const way = (this.way += 1);
+    const newer = await this.pageAt(entryId);
+    const ordinal = newer?.entries.find((entry) => entry.id === entryId)?.ordinal;
+    if (!newer || ordinal === undefined) {
+      const end = await this.page({ anchor: 'end' });
+      if (way === this.way) this.showEnd(end);
+      return;
     }
+    const older = await this.before(newer);
+    if (way !== this.way) return;
+    // The reader may have scrolled while the pages were on their way.
+    const seen = this.elementOf(ordinal);
+    const height = seen ? this.rows.topOf(seen) : offset;
+    this.take(newer, older);
+    this.show(ordinal, height, false);
   }
 
   /** Reads everything around the place anew: updates were missed, or the history was rewritten. */
-  async reload(): Promise<void> {
-    const top = this.topEntry;
-    this.updates = [];
-    if (this.following || !top) {
-      this.window.reset(await this.page({ anchor: 'end' }));
-      await this.toEnd();
-      return;
-    }
-    await this.toEntry(top.entry.id, top.offset);
+  reload(): Promise<void> {
+    this.reloading ??= this.readAnew().finally(() => {
+      this.reloading = undefined;
+      this.drawSoon();
+    });
+    return this.reloading;
   }
 
   /** Takes live changes in; they are drawn once a frame. */
@@ -177,9 +179,9 @@ export class Feed {
 
   /** Moves the focus to the next or previous entry. */
   focusBy(step: 1 | -1): void {
-    const items = [...this.list.querySelectorAll<HTMLElement>(':scope > [data-key]')];
+    const items = this.rows.all;
     const focused = items.findIndex((item) => item.contains(document.activeElement));
-    const top = this.elementAtTop();
+    const top = this.rows.at(0);
     const from = focused >= 0 ? focused : items.findIndex((item) => item === top) - step;
     const next = items[Math.max(0, Math.min(items.length - 1, from + step))];
     if (!next) return;
@@ -192,11 +194,6 @@ export class Feed {
     return this.window.all.find((entry) => entry.id === id);
   }
 
-  /** The entries of a turn that are loaded. */
-  turnEntries(turn: number): Entry[] {
-    return this.window.all.filter((entry) => entry.turn === turn);
-  }
-
   private page(params: {
     anchor: 'end' | 'start' | { ordinal: number } | { entryId: string };
     direction?: 'older' | 'newer';
@@ -204,41 +201,113 @@ export class Feed {
     return this.host.call('page', { ...params, limit: this.pageSize });
   }
 
+  /** The page that begins with an entry; undefined when the entry went with a rewritten history. */
+  private async pageAt(entryId: string): Promise<PageResult | undefined> {
+    try {
+      return await this.page({ anchor: { entryId }, direction: 'newer' });
+    } catch {
+      // Whatever is wrong beside that, reading the end will tell.
+      return undefined;
+    }
+  }
+
+  private async before(page: PageResult): Promise<PageResult | undefined> {
+    const first = page.entries[0]?.ordinal ?? 0;
+    return first === 0 ? undefined : await this.page({ anchor: { ordinal: first - 1 }, direction: 'older' });
+  }
+
+  private take(newer: PageResult, older: PageResult | undefined): void {
+    this.window.reset(newer);
+    if (older) this.window.join(older);
+  }
+
+  private async readAnew(): Promise<void> {
+    const top = this.entryAt();
+    if (!this.following && top) {
+      await this.toEntry(top.entry.id, top.offset);
+      return;
+    }
+    const way = (this.way += 1);
+    const page = await this.page({ anchor: 'end' });
+    if (way === this.way) this.showEnd(page);
+  }
+
+  private showEnd(page: PageResult | undefined): void {
+    if (page) this.window.reset(page);
+    this.following = true;
+    this.unseen = 0;
+    this.draw();
+    this.settle();
+    this.arrived();
+  }
+
+  private show(ordinal: number, offset: number, focus: boolean): void {
+    this.following = false;
+    this.draw();
+    const element = this.elementOf(ordinal);
+    if (element) {
+      this.rows.put(element, offset);
+      if (focus) element.focus({ preventScroll: true });
+    }
+    this.arrived();
+  }
+
+  private arrived(): void {
+    this.remember();
+    this.events.loaded();
+    this.events.changed();
+    this.loadAhead();
+  }
+
   private scrolled(): void {
-    const below = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
-    this.following = below <= NEAR_END && this.window.holdsEnd;
+    this.following = this.rows.below <= NEAR_END && this.window.holdsEnd;
     if (this.following) this.unseen = 0;
     this.remember();
     this.events.changed();
-    void this.loadAhead();
+    this.loadAhead();
+  }
+
+  private loadAhead(): void {
+    if (this.loading || this.reloading) return;
+    const { first, last } = this.window;
+    const older = this.window.hasOlder && this.rows.scroller.scrollTop < AHEAD && first;
+    const newer = !this.window.holdsEnd && this.rows.below < AHEAD && last;
+    if (!older && !newer) return;
+    const { way } = this;
+    this.loading = true;
+    this.loadNext(older ? { older } : { newer: newer || undefined })
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (way === this.way) this.events.failed(error);
+          return way !== this.way;
+        },
+      )
+      .finally(() => {
+        this.loading = false;
+      })
+      .then(
+        // A failed read is tried again when the reader scrolls or asks for it.
+        (again) => again && this.loadAhead(),
+        (error: unknown) => this.events.failed(error),
+      );
   }
 
   /** Reads the next page on the side that comes into view, and drops what is far on the other. */
-  private async loadAhead(): Promise<void> {
-    if (this.loading) return;
-    const { first, last } = this.window;
-    const below = this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight;
-    const older = this.window.hasOlder && this.scroller.scrollTop < AHEAD && first;
-    const newer = !this.window.holdsEnd && below < AHEAD && last;
-    if (!older && !newer) return;
-    this.loading = true;
-    try {
-      const page = older
-        ? await this.page({ anchor: { ordinal: older.ordinal - 1 }, direction: 'older' })
-        : await this.page({ anchor: { ordinal: (newer ? newer.ordinal : 0) + 1 }, direction: 'newer' });
-      if (!this.window.join(page)) {
-        await this.reload();
-        return;
-      }
-      this.window.trim(older ? 'end' : 'start', KEEP);
-      this.draw();
-      this.settle();
-    } catch (error) {
-      this.events.failed(error);
-    } finally {
-      this.loading = false;
+  private async loadNext({ older, newer }: { older?: Entry; newer?: Entry | undefined }): Promise<void> {
+    const { way } = this;
+    const page = older
+      ? await this.page({ anchor: { ordinal: older.ordinal - 1 }, direction: 'older' })
+      : await this.page({ anchor: { ordinal: (newer?.ordinal ?? -1) + 1 }, direction: 'newer' });
+    if (way !== this.way) return;
+    if (!this.window.join(page)) {
+      await this.reload();
+      return;
     }
-    void this.loadAhead();
+    this.window.trim(older ? 'end' : 'start', KEEP);
+    this.draw();
+    this.settle();
+    this.events.loaded();
   }
 
   private drawSoon(): void {
@@ -252,6 +321,8 @@ export class Feed {
   }
 
   private takeUpdates(): void {
+    // They are taken when the new pages are there, which may hold them already.
+    if (this.reloading) return;
     const updates = this.updates.splice(0);
     for (const update of updates) {
       const applied = this.window.apply(update);
@@ -262,78 +333,71 @@ export class Feed {
       if (applied.kind === 'applied' && !this.following) this.unseen += applied.appended;
     }
     if (this.following) this.window.trim('start', KEEP);
+    else this.dropUnseen();
+  }
+
+  /** What is written while somebody reads far above it is read again when it comes into view. */
+  private dropUnseen(): void {
+    const key = this.anchor?.key;
+    const seen = this.window.all.findIndex((entry) => entry.id === this.entryOf(key)?.id);
+    this.window.trim('end', Math.max(0, seen) + KEEP);
   }
 
   private draw(): void {
     const { total } = this.window;
     const { stamp } = this;
-    const copyTurn = (turn: number) => this.copyTurn(turn);
+    const copy = (turn: number) => {
+      copyTurn(this.host, turn).catch((error: unknown) => this.events.failed(error));
+    };
+    const blocks = toBlocks(this.window.all);
+    const focused = this.focusedEntry();
     render(
       repeat(
-        toBlocks(this.window.all),
+        blocks,
         (block) => block.key,
-        (block) => guard(watched(block, stamp), () => blockTemplate(this.context, block, total, copyTurn)),
+        (block) => guard(watched(block, stamp), () => safeTemplate(this.context, block, total, copy)),
       ),
-      this.list,
+      this.rows.list,
     );
+    const size = String(total);
+    for (const row of this.rows.all)
+      if (row.hasAttribute('aria-setsize') && row.getAttribute('aria-setsize') !== size)
+        row.setAttribute('aria-setsize', size);
+    if (focused !== undefined && !this.rows.list.contains(document.activeElement)) {
+      const block = blocks.find((item) => holds(item, focused));
+      if (block) this.rows.byKey(block.key)?.focus({ preventScroll: true });
+    }
   }
 
-  private copyTurn(turn: number): void {
-    const text = this.turnEntries(turn)
-      .filter((entry) => entry.kind === 'user' || entry.kind === 'assistant')
-      .map((entry) =>
-        entry.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
-      )
-      .join('\n\n---\n\n');
-    this.host.act({ action: 'copyText', text });
+  /** Id of the entry that has the focus, so that it keeps it when it is drawn as part of something else. */
+  private focusedEntry(): string | undefined {
+    const active = document.activeElement;
+    if (!this.rows.list.contains(active)) return undefined;
+    const inner = active?.closest<HTMLElement>('[data-entry]')?.dataset['entry'];
+    return inner ?? this.entryOf(active?.closest<HTMLElement>('[data-key]')?.dataset['key'])?.id;
   }
 
   /** After a change: at the end stays at the end, elsewhere the entry at the top stays where it was. */
   private settle(): void {
-    if (this.following && this.window.holdsEnd) {
-      this.scroller.scrollTop = this.scroller.scrollHeight;
+    const { scroller } = this.rows;
+    if (this.atEnd) {
+      scroller.scrollTop = scroller.scrollHeight;
       return;
     }
-    const { anchor } = this;
-    const element = anchor && this.list.querySelector<HTMLElement>(`[data-key="${CSS.escape(anchor.key)}"]`);
-    if (!anchor || !element) return;
-    const top = element.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top;
-    if (Math.abs(top - anchor.top) >= 0.5) this.scroller.scrollTop += top - anchor.top;
+    const element = this.anchor && this.rows.byKey(this.anchor.key);
+    if (this.anchor && element) this.rows.put(element, this.anchor.top);
   }
 
   private remember(): void {
-    const element = this.elementAtTop();
+    const element = this.rows.at(0);
     const key = element?.dataset['key'];
-    this.anchor =
-      element && key !== undefined
-        ? { key, top: element.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top }
-        : undefined;
-  }
-
-  /** The first piece whose bottom is below the top of the view. Pieces are in order, so it is searched by halves. */
-  private elementAtTop(): HTMLElement | undefined {
-    const items = this.list.querySelectorAll<HTMLElement>(':scope > [data-key]');
-    const top = this.scroller.getBoundingClientRect().top;
-    let low = 0;
-    let high = items.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((items[middle]?.getBoundingClientRect().bottom ?? 0) > top + 1) high = middle;
-      else low = middle + 1;
-    }
-    return items[low];
+    this.anchor = element && key !== undefined ? { key, top: this.rows.topOf(element) } : undefined;
   }
 
   private elementOf(ordinal: number): HTMLElement | undefined {
-    const direct = this.list.querySelector<HTMLElement>(`[data-ordinal="${String(ordinal)}"]`);
-    if (direct) return direct;
     const entry = this.window.all.find((item) => item.ordinal === ordinal);
-    const block = toBlocks(this.window.all).find(
-      (item) => item.kind === 'steps' && item.entries.some((step) => step.id === entry?.id),
-    );
-    return (
-      block && (this.list.querySelector<HTMLElement>(`[data-key="${CSS.escape(block.key)}"]`) ?? undefined)
-    );
+    const block = entry && toBlocks(this.window.all).find((item) => holds(item, entry.id));
+    return block && this.rows.byKey(block.key);
   }
 }
 

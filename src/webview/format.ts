@@ -9,7 +9,9 @@ export const count = (value: number) => new Intl.NumberFormat(locale).format(val
 
 /** 41.8k rather than 41,812. */
 export const short = (value: number) =>
-  new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+  new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+    .format(value)
+    .replace(/K$/, 'k');
 
 /** Bytes as KB or MB. */
 export function bytes(value: number): string {
@@ -30,6 +32,7 @@ export function duration(ms: number): string {
 /** The time of day; with the day when it is not today. */
 export function time(iso: string): string {
   const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) return iso;
   const today = new Date().toDateString() === at.toDateString();
   return new Intl.DateTimeFormat(locale, {
     hour: '2-digit',

@@ -50,8 +50,12 @@ export class FakePanel {
     this.calls.push(message);
     await this.hold;
     const problem = this.failing.get(message.method);
-    if (problem === undefined) this.post({ kind: 'reply', id: message.id, result: this.answer(message) });
-    else this.post({ kind: 'reply', id: message.id, error: { message: problem } });
+    try {
+      if (problem !== undefined) throw new Error(problem);
+      this.post({ kind: 'reply', id: message.id, result: this.answer(message) });
+    } catch (error) {
+      this.post({ kind: 'reply', id: message.id, error: { message: String(error) } });
+    }
   }
 
   send(message: ToPage): void {

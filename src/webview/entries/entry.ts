@@ -267,3 +267,24 @@ export function blockTemplate(
     ${drawn.content}
   </article>`;
 }
+
+/** The same, and for an entry that cannot be drawn what it holds and why: one of them must not take the page down. */
+export function safeTemplate(
+  context: PageContext,
+  block: Block,
+  total: number,
+  copyTurn: (turn: number) => void,
+): TemplateResult {
+  try {
+    return blockTemplate(context, block, total, copyTurn);
+  } catch (error) {
+    const text = JSON.stringify(block.kind === 'steps' ? block.entries : block.entry, null, 2);
+    const reason = error instanceof Error ? error.message : String(error);
+    const header = html`<span class="clip"
+      >${t('This record could not be read and is shown as it is.')} ${reason}</span
+    >`;
+    return html`<article class="e raw" tabindex="-1" data-key=${block.key} aria-label=${t('Notice')}>
+      ${railed(icon('warning', 'warn'), textBlock(context, { text, header, wrap: true }))}
+    </article>`;
+  }
+}
