@@ -8,6 +8,9 @@ import { type Files, isBehind } from './files.js';
 import type { IndexWriter } from './index_writer.js';
 import type { Shelf } from './shelf.js';
 
+/** Files in the background at the same time: one is scanned while what was found in another is stored. */
+const LANES = 2;
+
 export interface IndexerParts {
   readonly files: Files;
   readonly shelf: Shelf;
@@ -45,7 +48,7 @@ export class Indexer {
     if (this.parts.readOnly || !file || !isBehind(file) || this.stopping.signal.aborted) return;
     this.waiting.add(path);
     this.order = undefined;
-    this.loop ??= this.work().finally(() => (this.loop = undefined));
+    this.wake();
   }
 
   /** Looks at a file again and queues it if it changed. */
@@ -80,6 +83,13 @@ export class Indexer {
   /** Resolves when nothing is queued. For tests. */
   async idle(): Promise<void> {
     while (this.isActive || this.loop) await (this.loop ?? Promise.all(this.running.values()));
+  }
+
+  private wake(): void {
+    this.loop ??= Promise.all(Array.from({ length: LANES }, () => this.work())).then(() => {
+      this.loop = undefined;
+      if (this.waiting.size > 0) this.wake();
+    });
   }
 
   private async work(): Promise<void> {
