@@ -131,6 +131,17 @@ describe('the deck in a window', function () {
     assert.equal(await count(), before + 1);
   });
 
+  it('means the selected row by the keys of the tree, not the open transcript', async () => {
+    assert.deepEqual(await tabNames(page), ['Another way']);
+    await treeRows(page, 'Named by a person').click({ modifiers: ['ControlOrMeta'] });
+    await page.keyboard.press('Delete');
+    const dialog = page.locator('.monaco-dialog-box');
+    await dialog.waitFor();
+    assert.match(await dialog.innerText(), /Delete “Named by a person”\?/);
+    await dialog.locator('.monaco-button', { hasText: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   const prompt = async (text: string) => {
     const box = webview(page).locator('textarea').last();
     await box.fill(text);

@@ -67,7 +67,7 @@ const handlers: Record<CommandId, Handler> = {
   [commandIds.compact]: onSession(() => l10n.t('Session to compact'), compact),
   [commandIds.rename]: onSession(() => l10n.t('Session to rename'), rename),
   [commandIds.delete]: async (deck, node, selected) => {
-    const rows = targets(node, selected);
+    const rows = targets(deck, node, selected);
     if (rows.length > 0) return remove(deck, rows);
     const row = await target(deck, undefined, l10n.t('Session to delete'));
     return row && remove(deck, [row]);

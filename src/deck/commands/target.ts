@@ -10,10 +10,17 @@ const PICK = 200;
 const isNode = (value: unknown): value is DeckNode =>
   typeof value === 'object' && value !== null && 'kind' in value;
 
+/** What the keybindings of the tree pass: the command is meant for the selected rows, not for the open transcript. */
+const isSelection = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Reflect.get(value, 'kind') === 'selection';
+
+const rowsOf = (nodes: readonly unknown[]): SessionRow[] =>
+  nodes.flatMap((node) => (isNode(node) && node.kind === 'session' ? [node.row] : []));
+
 /** The sessions that a command of the tree is meant for: those selected, if the clicked one is among them. */
-export function targets(node: unknown, selected: unknown): SessionRow[] {
-  const nodes = Array.isArray(selected) && selected.length > 0 ? selected : [node];
-  return nodes.flatMap((item: unknown) => (isNode(item) && item.kind === 'session' ? [item.row] : []));
+export function targets(deck: Deck, node: unknown, selected: unknown): SessionRow[] {
+  if (isSelection(node)) return rowsOf(deck.view.selection);
+  return rowsOf(Array.isArray(selected) && selected.length > 0 ? selected : [node]);
 }
 
 /** The session a command is meant for: the clicked one, the active panel's, the selected one, else one that is picked. */
@@ -22,11 +29,11 @@ export async function target(
   node: unknown,
   placeHolder: string,
 ): Promise<SessionRow | undefined> {
-  const [clicked] = targets(node, undefined);
+  const [clicked] = targets(deck, node, undefined);
   if (clicked) return clicked;
   const details = deck.panels.active?.details;
   if (details) return details;
-  const [selected] = targets(undefined, [...deck.view.selection]);
+  const [selected] = rowsOf(deck.view.selection);
   return selected ?? pickSession(deck, placeHolder);
 }
 
