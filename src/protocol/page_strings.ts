@@ -106,4 +106,6 @@ export const pageStrings = [
   'The agent is not started in a restricted window.',
   'Off the active branch: {0} entries',
   'Close',
+  'No answer.',
+  'The answer could not be understood.',
 ] as const;

@@ -119,6 +119,7 @@ export class App {
     this.promptBox.setDetails(details);
     if (!this.outline) {
       this.outline = new Outline(host, part('outline'), (turn) => this.run(this.goToTurn(turn)), failed);
+      this.keepPlaceAtEnd();
       handleClicks(this.root, host, (act) => this.act(act));
       handleKeys(this.root, this.feed, {
         copy: (text) => host.act({ action: 'copyText', text }),
@@ -352,6 +353,11 @@ export class App {
     this.say(`${t('The transcript could not be read.')} ${reason}`, true);
   }
 
+  /** A page that goes away keeps what was typed in its last moment. */
+  private keepPlaceAtEnd(): void {
+    window.addEventListener('pagehide', () => this.keepPlace());
+  }
+
   private keepPlaceSoon(): void {
     window.clearTimeout(this.placeTimer);
     this.placeTimer = window.setTimeout(() => this.keepPlace(), PLACE_MS);
@@ -360,7 +366,7 @@ export class App {
   private keepPlace(): void {
     const { details, feed, outline, promptBox } = this;
     if (!details || !feed || !this.started) return;
-    const top = feed.atEnd ? undefined : feed.entryAt();
+    const top = feed.atEnd ? undefined : feed.place;
     const draft = promptBox?.draft ?? '';
     const place: ReadingPlace = {
       version: 1,

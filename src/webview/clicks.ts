@@ -3,6 +3,10 @@ import { fileOf } from './markdown.js';
 
 /** Clicks on what markdown made: links and the buttons of code. Returns of `act`: whether it knew the word. */
 export function handleClicks(root: HTMLElement, host: Host, act: (word: string) => boolean): void {
+  // The middle button would open a window of its own.
+  root.addEventListener('auxclick', (event) => {
+    if (event.target instanceof Element && event.target.closest('a[href]')) event.preventDefault();
+  });
   root.addEventListener('click', (event) => {
     if (!(event.target instanceof Element)) return;
     const link = event.target.closest('a[href]');

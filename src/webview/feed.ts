@@ -84,6 +84,13 @@ export class Feed {
     return element && entry ? { entry, offset: this.rows.topOf(element) } : undefined;
   }
 
+  /** What to come back to: the entry at the top, also when only the line after it is in view, and where its top is. */
+  get place(): { entry: Entry; offset: number } | undefined {
+    const top = this.entryAt();
+    const element = top && this.elementOf(top.entry.ordinal);
+    return top && element ? { entry: top.entry, offset: this.rows.topOf(element) } : undefined;
+  }
+
   /** The turn that is read now. */
   get currentTurn(): number | undefined {
     if (this.atEnd) return this.window.last?.turn;
@@ -222,7 +229,7 @@ export class Feed {
   }
 
   private async readAnew(): Promise<void> {
-    const top = this.entryAt();
+    const top = this.place;
     if (!this.following && top) {
       await this.toEntry(top.entry.id, top.offset);
       return;

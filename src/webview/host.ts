@@ -7,6 +7,7 @@ import {
   ToPage,
 } from '../protocol/webview.js';
 import type * as z from 'zod';
+import { t } from './texts.js';
 
 interface VsCodeApi {
   postMessage(message: unknown): void;
@@ -58,14 +59,14 @@ export class Host {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.pending.delete(id);
-        reject(new CallError('No answer.'));
+        reject(new CallError(t('No answer.')));
       }, TIMEOUT_MS);
       this.pending.set(id, (reply) => {
         clearTimeout(timer);
         this.pending.delete(id);
         if (reply.error) reject(new CallError(reply.error.message, reply.error.code));
         else if (isResult(method, reply.result)) resolve(reply.result);
-        else reject(new CallError(`The answer to ${method} is not valid.`));
+        else reject(new CallError(t('The answer could not be understood.')));
       });
       this.api.postMessage({ kind: 'call', id, method, params });
     });

@@ -10,18 +10,21 @@ export interface KeyActions {
   send(): void;
 }
 
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement;
+/** The focus is in the feed, or nowhere. */
+const isReading = (target: EventTarget | null) =>
+  target === document.body || (target instanceof Element && target.closest('#scroller') !== null);
 
 /** The page's keys. Letters act only while the focus is in the feed; nothing is taken from who types. */
 export function handleKeys(root: HTMLElement, feed: Feed, actions: KeyActions): void {
   root.addEventListener('keydown', (event) => {
+    // Keys that choose among an input method's proposals are not the page's.
+    if (event.isComposing) return;
     const command = event.ctrlKey || event.metaKey;
     if (command && event.key === 'Enter') actions.send();
     else if (command && event.shiftKey && event.key.toLowerCase() === 'o') actions.outline();
     else if (event.altKey && event.key === 'ArrowUp') actions.turn(-1);
     else if (event.altKey && event.key === 'ArrowDown') actions.turn(1);
-    else if (command || event.altKey || isTyping(event.target) || !inFeed(event.key, feed, actions)) return;
+    else if (command || event.altKey || !isReading(event.target) || !inFeed(event.key, feed, actions)) return;
     event.preventDefault();
   });
 }

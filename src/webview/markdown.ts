@@ -27,6 +27,15 @@ const KEEP = 400;
 /** A file, not a link to the web: opened in the editor. */
 const filePath = /^(?!\/\/)(?:\.{0,2}\/)?[\w@.\-/ ]+\.\w+(?::\d+|#L\d+)?$/;
 
+/** The address of a link without its escapes; as it is when they are not whole. */
+function decoded(href: string): string {
+  try {
+    return decodeURI(href);
+  } catch {
+    return href;
+  }
+}
+
 const markdown = new MarkdownIt({
   html: false,
   linkify: true,
@@ -34,7 +43,7 @@ const markdown = new MarkdownIt({
 });
 // Only what can be opened safely is a link at all; everything else stays text.
 markdown.validateLink = (href) =>
-  /^(https?|mailto):/i.test(href.trim()) || filePath.test(decodeURI(href.trim()));
+  /^(https?|mailto):/i.test(href.trim()) || filePath.test(decoded(href.trim()));
 
 /** Escaped code with spans for its colours. */
 export function colour(code: string, language: string): string {
@@ -74,6 +83,9 @@ function withTasks(html: string): string {
     },
   );
 }
+
+/** The web, or a file: no other scheme, but a file's name with a line. */
+const safeAddress = /^(?:(?:https?|mailto):|[\w.-]+\.\w+:\d+$|(?![a-z][a-z\d+.-]*:))/i;
 
 const cache = new Map<string, string>();
 
@@ -120,6 +132,7 @@ export function toHtml(text: string): string {
     ],
     ALLOWED_ATTR: ['href', 'class', 'type', 'title', 'role', 'tabindex', 'data-act', 'start', 'aria-label'],
     ALLOW_DATA_ATTR: false,
+    ALLOWED_URI_REGEXP: safeAddress,
   });
   cache.set(text, html);
   const oldest = cache.keys().next().value;
@@ -130,7 +143,7 @@ export function toHtml(text: string): string {
 /** The file and line that a link of a transcript means; undefined for the web. */
 export function fileOf(href: string): { path: string; line?: number } | undefined {
   if (/^\w+:/.test(href) && !/^\w+\.\w+:\d+$/.test(href)) return undefined;
-  const match = /^(.*?)(?::(\d+)|#L(\d+))?$/.exec(decodeURI(href));
+  const match = /^(.*?)(?::(\d+)|#L(\d+))?$/.exec(decoded(href));
   const line = Number(match?.[2] ?? match?.[3]);
   return { path: match?.[1] ?? href, ...(line > 0 ? { line } : {}) };
 }

@@ -71,10 +71,12 @@ export class PromptBox {
     if (text === '' || this.sending) return;
     this.sending = true;
     const wasRunning = this.running;
+    const sent = this.draft;
     this.draw();
     try {
       const { delivery } = await this.host.call('send', { text });
-      this.draft = '';
+      // What was typed meanwhile stays.
+      if (this.draft === sent) this.draft = '';
       const said = {
         prompt: wasRunning ? t('Nothing ran any more; this was sent as a new prompt.') : undefined,
         injected: t('Delivered.'),
@@ -89,7 +91,6 @@ export class PromptBox {
       this.sending = false;
       this.changed();
       this.draw();
-      this.focus();
     }
   }
 

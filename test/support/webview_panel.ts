@@ -54,7 +54,11 @@ export class FakePanel {
       if (problem !== undefined) throw new Error(problem);
       this.post({ kind: 'reply', id: message.id, result: this.answer(message) });
     } catch (error) {
-      this.post({ kind: 'reply', id: message.id, error: { message: String(error) } });
+      this.post({
+        kind: 'reply',
+        id: message.id,
+        error: { message: error instanceof Error ? error.message : String(error) },
+      });
     }
   }
 
