@@ -32,6 +32,9 @@ const part = (id: string): HTMLElement => {
   return element;
 };
 
+/** Nothing of an entry's turn is above it. */
+const begins = (entry: Entry) => isPrompt(entry) || entry.ordinal === 0;
+
 /** The transcript page: header, feed, outline, prompt box, and what happens between them. */
 export class App {
   private readonly host = new Host((event) => this.hear(event));
@@ -264,7 +267,7 @@ export class App {
     const number = top?.entry.turn;
     const element = part('sticky');
     this.wantedSticky = number ?? 0;
-    if (number === undefined || (top && isPrompt(top.entry) && top.offset > 0)) {
+    if (number === undefined || (top && begins(top.entry) && top.offset > 0)) {
       this.wantedSticky = 0;
       element.hidden = true;
       return;
