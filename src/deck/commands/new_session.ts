@@ -19,13 +19,8 @@ async function pickAgent(): Promise<string | undefined> {
   const { agents, defaultAgent } = readSettings();
   const ids = Object.keys(agents);
   if (ids.length <= 1) return ids[0];
-  const items = ids
-    .sort((a, b) => Number(b === defaultAgent) - Number(a === defaultAgent))
-    .map((id) => ({
-      label: agents[id]?.title ?? id,
-      description: id === defaultAgent ? l10n.t('default') : '',
-      id,
-    }));
+  if (defaultAgent !== undefined && ids.includes(defaultAgent)) return defaultAgent;
+  const items = ids.map((id) => ({ label: agents[id]?.title ?? id, description: id, id }));
   return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Agent of the new session') }))?.id;
 }
 

@@ -75,7 +75,10 @@ const handlers: Record<CommandId, Handler> = {
   [commandIds.undoDelete]: (deck) => undoDelete(deck),
   [commandIds.copySessionId]: onSession(
     () => l10n.t('Session whose id is copied'),
-    (_deck, row) => vscode.env.clipboard.writeText(row.sessionId),
+    async (_deck, row) => {
+      await vscode.env.clipboard.writeText(row.sessionId);
+      vscode.window.setStatusBarMessage(l10n.t('Session id copied.'), 3_000);
+    },
   ),
   [commandIds.refresh]: ({ model }) => model.refresh(),
   [commandIds.filter]: (deck) => filterTree(deck),
