@@ -50,6 +50,7 @@ export const pageStrings = [
   'new file',
   '{0} lines',
   '{0} steps',
+  '1 step',
   '{0} failed',
   '{0} files changed',
   '1 file changed',

@@ -1,7 +1,7 @@
 import { html, nothing, render, type TemplateResult } from 'lit';
 import type { Turn } from '../protocol/entry.js';
 import { icon } from './entries/parts.js';
-import { duration } from './format.js';
+import { count, duration } from './format.js';
 import type { Host } from './host.js';
 import { t } from './texts.js';
 
@@ -86,6 +86,7 @@ export class Outline {
       this.isOpen
         ? html`<header>
               <h2>${t('Turns')}</h2>
+              <span class="dim num">${this.last > 0 ? count(this.last) : nothing}</span>
               <span class="grow"></span>
               <button
                 class="ib"
@@ -126,7 +127,7 @@ export class Outline {
         : turn.files.length === 1
           ? t('1 file changed')
           : t('{0} files changed', turn.files.length),
-      turn.tools === 0 ? undefined : t('{0} steps', turn.tools),
+      turn.tools === 0 ? undefined : turn.tools === 1 ? t('1 step') : t('{0} steps', turn.tools),
       took === undefined || took <= 0 ? undefined : duration(took),
     ].filter((fact) => fact !== undefined);
     const state = {
@@ -143,7 +144,8 @@ export class Outline {
     >
       <span class="ord">${turn.number}</span>
       <span class="what"
-        ><bdi class="clip">${turn.prompt}</bdi><span class="dim num">${facts.join('  ')}</span></span
+        ><bdi class="clip">${turn.prompt}</bdi
+        ><span class="dim num facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></span
       >
       ${state[turn.status]}
     </li>`;

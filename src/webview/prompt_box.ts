@@ -111,7 +111,7 @@ export class PromptBox {
     const returned = item.state === 'returned';
     return html`<li>
       <span class="state ${returned ? 'warn' : ''}"
-        >${icon(returned ? 'discard' : 'watch')} ${returned ? t('Returned') : t('Queued')}</span
+        >${icon(returned ? 'reply' : 'clockface')} ${returned ? t('Returned') : t('Queued')}</span
       >
       <bdi class="clip">${item.text}</bdi>
       <button class="btn quiet" type="button" @click=${() => void this.discard(item, true)}>

@@ -43,9 +43,8 @@ function cutNote(context: PageContext, entry: Entry): unknown {
 }
 
 function assistant(context: PageContext, entry: Entry): Drawn {
-  const caret =
-    entry.status === 'in_progress' ? html`<span class="caret" aria-hidden="true"></span>` : nothing;
-  const body = html`${prose(plainText(entry.content))}${caret}${attachments(context, entry.content)}${cutNote(context, entry)}`;
+  const live = entry.status === 'in_progress';
+  const body = html`${prose(plainText(entry.content), live)}${attachments(context, entry.content)}${cutNote(context, entry)}`;
   return { className: 'e answer', label: t('Answer'), content: railed(nothing, body) };
 }
 

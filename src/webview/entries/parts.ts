@@ -23,8 +23,9 @@ export function plainText(content: readonly ContentBlock[]): string {
 /** `posinset` of the whole session, not of what is loaded. */
 export const articleLabel = (entry: Entry, label: string) => `${label}, ${t('Turn {0}', entry.turn)}`;
 
-export function prose(text: string): TemplateResult {
-  return html`<div class="prose" dir="auto">${unsafeHTML(toHtml(text))}</div>`;
+/** `live`: it is still being written, and a caret stands at its end. */
+export function prose(text: string, live = false): TemplateResult {
+  return html`<div class="prose ${live ? 'streaming' : ''}" dir="auto">${unsafeHTML(toHtml(text))}</div>`;
 }
 
 /** A line that unfolds: icon, verb, target, note. The icon turns into a chevron on hover and when it is open. */

@@ -52,7 +52,12 @@ function noteOf(tool: ToolCall): TemplateResult {
   else if (tool.status === 'failed')
     parts.push(html`<span class="bad">${icon('error')} ${t('failed')}</span>`);
   if (tool.status === 'in_progress')
-    parts.push(html`<span class="live">${icon('loading', 'spin')} ${t('running')}</span>`);
+    parts.push(
+      // A command has the word in front.
+      html`<span class="live"
+        >${icon('loading', 'spin')} ${tool.kind === 'execute' ? nothing : t('running')}</span
+      >`,
+    );
   if (tool.status === 'pending') parts.push(html`<span class="warn">${icon('watch')} ${t('waiting')}</span>`);
   if (tool.durationMs !== undefined) parts.push(duration(tool.durationMs));
   const joined = parts.flatMap((part, index) => (index === 0 ? [part] : [' · ', part]));
@@ -160,7 +165,7 @@ export function toolLine(context: PageContext, entry: Entry): TemplateResult {
     key: entry.id,
     open: context.isOpen(entry.id, opensByItself(tool)),
     icon: name,
-    verb: t(isNew ? 'Wrote' : verb),
+    verb: t(tool.kind === 'execute' && tool.status === 'in_progress' ? 'Running' : isNew ? 'Wrote' : verb),
     target: targetOf(tool, context.details().cwd),
     note: noteOf(tool),
     body: () => body(context, entry, tool),
