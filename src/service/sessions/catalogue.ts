@@ -7,6 +7,7 @@ import type { FileRecord, SessionData } from './data.js';
 import { type Files, isBehind } from './files.js';
 import { fromHead } from './heads.js';
 import { FILE_GONE, type Indexer } from './indexer.js';
+import type { Moves } from './moves.js';
 import type { SessionRecord } from './record.js';
 import type { Shelf } from './shelf.js';
 
@@ -21,6 +22,7 @@ export interface CatalogueParts {
   readonly shelf: Shelf;
   readonly sources: readonly Source[];
   readonly indexer: Indexer;
+  readonly moves: Moves;
   readonly log: Log;
 }
 
@@ -111,13 +113,14 @@ export class Catalogue {
   /** Reads the heads of what is new or changed, and stores their rows. */
   private async takeIn(source: Source, news: readonly FoundFile[]): Promise<void> {
     for (let from = 0; from < news.length; from += BATCH) {
+      const { mark } = this.parts.moves;
       const looked = await inParallel(news.slice(from, from + BATCH), async (file) => ({
         source: source.kind,
         file,
         head: await source.head(file),
       }));
       if (this.isStopping()) return;
-      await this.store(looked);
+      await this.store(looked, mark);
       await nextTurn();
     }
   }
@@ -129,16 +132,19 @@ export class Catalogue {
     return this.parts.shelf.book.get(file.sessionId)?.unreadable !== undefined;
   }
 
-  private async store(looked: readonly Looked[]): Promise<void> {
-    const { shelf, files, data } = this.parts;
+  private async store(looked: readonly Looked[], mark: number): Promise<void> {
+    const { shelf, files, data, moves: moving } = this.parts;
+    const { gone, left } = await this.places(looked);
+    // From here on nothing is waited for: what is read from the book is still so when it is saved.
     const records = new Map<string, SessionRecord>();
     const fileRecords: FileRecord[] = [];
     const removed: string[] = [];
     for (const one of looked) {
       const { file, head, source } = one;
+      if (moving.isTouched(file.path, mark)) continue;
       const known = files.get(file.path);
-      if (!known && head.unreadable !== undefined && !(await isThere(file.path))) continue;
-      const moved = known ? undefined : await this.movedFrom(one, records);
+      if (!known && gone.has(file.path)) continue;
+      const moved = known || records.has(head.sessionId) ? undefined : files.get(left.get(file.path) ?? '');
       const before = known ?? moved;
       if (moved) removed.push(moved.path);
       const id = before?.sessionId ?? this.idFor(one, records);
@@ -157,6 +163,7 @@ export class Catalogue {
     }
     const revived = [...records.values()].filter(({ id }) => shelf.book.getDeleted(id));
     shelf.saveAll([...records.values()], {
+      repeatable: true,
       alongside: () => {
         for (const path of removed) data.removeFile(path);
         for (const file of fileRecords) data.putFile(file);
@@ -206,16 +213,30 @@ export class Catalogue {
     }
   }
 
-  /** The record of the same session under a path where it is no more, e.g. before the tool archived it. */
-  private async movedFrom(
-    { head, source }: Looked,
-    records: ReadonlyMap<string, SessionRecord>,
-  ): Promise<FileRecord | undefined> {
+  /** Of files that are not known: those that went again, and for the others where the same session was before. */
+  private async places(looked: readonly Looked[]): Promise<{
+    readonly gone: ReadonlySet<string>;
+    readonly left: ReadonlyMap<string, string>;
+  }> {
+    const gone = new Set<string>();
+    const left = new Map<string, string>();
+    for (const one of looked) {
+      const { path } = one.file;
+      if (this.parts.files.get(path)) continue;
+      const from = await this.movedFrom(one);
+      if (from !== undefined) left.set(path, from);
+      if (one.head.unreadable !== undefined && !(await isThere(path))) gone.add(path);
+    }
+    return { gone, left };
+  }
+
+  /** The path of the same session where it is no more, e.g. before the tool archived it. */
+  private async movedFrom({ head, source }: Looked): Promise<string | undefined> {
     const { shelf, files } = this.parts;
     const record = shelf.book.get(head.sessionId);
     const file = record && files.ofSession(record.id);
-    if (!file || file.source !== source || records.has(head.sessionId)) return undefined;
-    return (await isThere(file.path)) ? undefined : file;
+    if (!file || file.source !== source) return undefined;
+    return (await isThere(file.path)) ? undefined : file.path;
   }
 
   /** What was there and is not: its row stays, and says so. */
@@ -224,17 +245,21 @@ export class Catalogue {
     seen: ReadonlySet<string>,
     problems: ReadonlyMap<string, string>,
   ): Promise<void> {
-    const { files, shelf } = this.parts;
-    const records: SessionRecord[] = [];
-    for (const file of files.all()) {
+    const { files, shelf, moves } = this.parts;
+    const { mark } = moves;
+    const missing = new Map<string, string>();
+    for (const file of [...files.all()]) {
       if (file.source !== kind || seen.has(file.path)) continue;
-      const record = shelf.book.get(file.sessionId);
-      if (!record || record.source === 'deck') continue;
       const problem = [...problems].find(([path]) => file.path.startsWith(path))?.[1];
       if (problem === undefined && (await isThere(file.path))) continue;
-      const unreadable = problem ?? FILE_GONE;
-      if (record.unreadable !== unreadable) records.push({ ...record, unreadable });
+      missing.set(file.path, problem ?? FILE_GONE);
     }
+    const records = [...missing].flatMap(([path, unreadable]) => {
+      const file = files.get(path);
+      const record = file && shelf.book.get(file.sessionId);
+      if (!record || record.source === 'deck' || moves.isTouched(path, mark)) return [];
+      return record.unreadable === unreadable ? [] : [{ ...record, unreadable }];
+    });
     for (let from = 0; from < records.length; from += BATCH) shelf.saveAll(records.slice(from, from + BATCH));
   }
 }

@@ -8,6 +8,7 @@ import type { Source } from '../sources/source.js';
 import type { Client } from './client.js';
 import type { SessionData, TrashRecord } from './data.js';
 import type { Files } from './files.js';
+import type { Moves } from './moves.js';
 import { type SessionRecord, toRow, without } from './record.js';
 import type { RunControl } from './run_control.js';
 import { scopeOf } from './scope.js';
@@ -23,17 +24,21 @@ export interface DeleteParts {
   readonly files: Files;
   readonly sources: readonly Source[];
   readonly trash: Trash;
+  readonly moves: Moves;
   readonly runs: () => RunControl;
   readonly log: Log;
   /** The session is gone: nobody is told of it any more. */
   readonly onGone: (sessionId: string) => void;
-  /** The file came back. */
-  readonly onBack: (path: string) => void;
+  /** Files came back. */
+  readonly onBack: () => void;
 }
 
 /** Deletes sessions so that it can be undone, undoes it, and in the end makes it final. */
 export class Deletions {
-  private readonly going = new Map<string, Promise<z.infer<typeof DeleteResult>>>();
+  /** One after the other for each session. */
+  private readonly going = new Map<string, Promise<unknown>>();
+  private readonly deleting = new Map<string, Promise<z.infer<typeof DeleteResult>>>();
+  private lastDeletedAt = 0;
 
   constructor(private readonly parts: DeleteParts) {}
 
@@ -43,36 +48,58 @@ export class Deletions {
    */
   delete(client: Client, params: DeleteParams): Promise<z.infer<typeof DeleteResult>> {
     const { id } = this.parts.shelf.resolve(client, params.sessionId, params.cwd);
-    const going = this.going.get(id);
-    if (going) return going;
-    const work = this.remove(id).finally(() => this.going.delete(id));
-    this.going.set(id, work);
+    const deleting = this.deleting.get(id);
+    if (deleting) return deleting;
+    const work = this.inTurn(id, () => this.remove(id)).finally(() => this.deleting.delete(id));
+    this.deleting.set(id, work);
     return work;
   }
 
+  private inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const turn = (this.going.get(id) ?? Promise.resolve()).then(work);
+    const settled = turn
+      .catch(() => undefined)
+      .then(() => {
+        if (this.going.get(id) === settled) this.going.delete(id);
+      });
+    this.going.set(id, settled);
+    return turn;
+  }
+
   private async remove(id: string): Promise<z.infer<typeof DeleteResult>> {
-    const { data, shelf, files, trash, onGone } = this.parts;
+    const { data, shelf, files, trash, moves, onGone } = this.parts;
     for (const { id: one } of this.family(shelf.current(id))) await this.parts.runs().stop(one);
     const family = this.family(shelf.current(id));
     const own = family.flatMap((record) => files.ofSession(record.id) ?? []);
     const paths = await this.belongings(own);
-    const deletedAt = Date.now();
+    const deletedAt = this.timeOfDeletion();
     const undoUntil = deletedAt + UNDO_MS;
-    const name = await trash.put(id, paths, deletedAt);
-    try {
-      if (family.some((record) => this.parts.runs().activeRun(record.id)))
-        throw new DomainError('turn_in_progress', 'A turn was started in this session meanwhile.');
-      shelf.saveAll(
-        family.map(({ id: one }) => ({ ...shelf.current(one), deletedAt, undoUntil })),
-        { alongside: () => data.putTrash({ name, sessionId: id, deletedAt, undoUntil }) },
-      );
-    } catch (error) {
-      await trash.restore(name);
-      throw error;
-    }
-    for (const { path } of own) files.forget(path);
+    await moves.during(paths, async () => {
+      const name = await trash.put(id, paths, deletedAt);
+      try {
+        if (family.some((record) => this.parts.runs().activeRun(record.id)))
+          throw new DomainError('turn_in_progress', 'A turn was started in this session meanwhile.');
+        shelf.saveAll(
+          family.map(({ id: one }) => ({ ...shelf.current(one), deletedAt, undoUntil })),
+          { alongside: () => data.putTrash({ name, sessionId: id, deletedAt, undoUntil }) },
+        );
+      } catch (error) {
+        await trash.restore(name);
+        await trash.purge(name);
+        throw error;
+      }
+      for (const { path } of own) files.forget(path);
+    });
     for (const record of family) onGone(record.id);
     return { deleted: true, undoUntil: new Date(undoUntil).toISOString() };
+  }
+
+  /** No two deletions have the same: it tells what was deleted together. */
+  private timeOfDeletion(): number {
+    const taken = new Set(this.parts.shelf.book.allDeleted().map(({ deletedAt }) => deletedAt));
+    let time = Math.max(Date.now(), this.lastDeletedAt + 1);
+    while (taken.has(time)) time += 1;
+    return (this.lastDeletedAt = time);
   }
 
   /** The session and the sub-agents below it. Forks are sessions of their own. */
@@ -103,31 +130,46 @@ export class Deletions {
    * Brings a deleted session back with its files. Throws `session_unavailable` when there is nothing to bring back, and
    * `target_exists` when its place is taken; nothing is lost then. Returns the session.
    */
-  async undo(client: Client, sessionId: string): Promise<SessionRecord> {
-    const { data, shelf, files, trash, onBack } = this.parts;
-    const { book } = shelf;
-    const scope = scopeOf(client);
-    const [deletion] = this.deletions().filter((one) => one.sessionId === sessionId);
-    const record = book.getDeleted(sessionId) ?? book.get(sessionId);
-    if (!deletion || !record || !scope.has(record)) throw sessionUnavailable();
-    if (record.deletedAt !== deletion.deletedAt)
-      throw new DomainError(
-        'target_exists',
-        'The session is there again; delete it before bringing back this one.',
+  undo(client: Client, sessionId: string): Promise<SessionRecord> {
+    return this.inTurn(sessionId, async () => {
+      const { book } = this.parts.shelf;
+      const [deletion] = this.deletions().filter((one) => one.sessionId === sessionId);
+      const record = book.getDeleted(sessionId) ?? book.get(sessionId);
+      if (!deletion || !record || !scopeOf(client).has(record)) throw sessionUnavailable();
+      if (record.deletedAt !== deletion.deletedAt)
+        throw new DomainError(
+          'target_exists',
+          'The session is there again; delete it before bringing back this one.',
+        );
+      await this.bringBack(deletion);
+      return this.parts.shelf.current(sessionId);
+    });
+  }
+
+  /** The files first: an undo that is cut short after that goes on at the next start. */
+  private async bringBack({ name, deletedAt }: TrashRecord): Promise<void> {
+    const { data, shelf, files, trash, moves, log, onBack } = this.parts;
+    await moves.during(await trash.paths(name), async () => {
+      await trash.restore(name);
+      const family = shelf.book.allDeleted().filter((one) => one.deletedAt === deletedAt);
+      try {
+        shelf.saveAll(
+          family.map((one) => without(one, 'deletedAt', 'undoUntil', 'unreadable')),
+          { alongside: () => data.removeTrash(name) },
+        );
+      } catch (error) {
+        await trash.withdraw(name);
+        throw error;
+      }
+      const ids = new Set(family.map(({ id }) => id));
+      for (const file of data.files()) if (ids.has(file.sessionId)) files.remember(file);
+    });
+    onBack();
+    await trash
+      .purge(name)
+      .catch((error: unknown) =>
+        log.warn('an empty deletion is left in the trash', { name, error: String(error) }),
       );
-    await trash.restore(deletion.name);
-    const family = book.allDeleted().filter(({ deletedAt }) => deletedAt === deletion.deletedAt);
-    shelf.saveAll(
-      family.map((one) => without(one, 'deletedAt', 'undoUntil')),
-      { alongside: () => data.removeTrash(deletion.name) },
-    );
-    const ids = new Set(family.map(({ id }) => id));
-    for (const file of data.files()) {
-      if (!ids.has(file.sessionId)) continue;
-      files.remember(file);
-      onBack(file.path);
-    }
-    return shelf.current(sessionId);
   }
 
   /** What can be brought back, newest first. */
@@ -154,15 +196,24 @@ export class Deletions {
       .sort((a, b) => b.deletedAt - a.deletedAt);
   }
 
-  /** Puts back what a deletion had moved that was cut short by the end of the service. */
+  /** Puts back what a deletion had moved, and ends an undo, that was cut short by the end of the service. */
   async recover(): Promise<void> {
-    const { data, trash, log } = this.parts;
-    const known = new Set(data.trash().map(({ name }) => name));
+    const { data, shelf, trash, log } = this.parts;
+    const known = new Map(data.trash().map((one) => [one.name, one]));
     for (const name of await trash.names()) {
-      if (known.has(name)) continue;
+      const deletion = known.get(name);
       try {
-        await trash.restore(name);
-        log.warn('a deletion that was cut short is undone', { name });
+        if (!deletion) {
+          await trash.restore(name);
+          await trash.purge(name);
+          log.warn('a deletion that was cut short is undone', { name });
+        } else if (
+          shelf.book.getDeleted(deletion.sessionId)?.deletedAt === deletion.deletedAt &&
+          (await trash.isBegun(name))
+        ) {
+          await this.bringBack(deletion);
+          log.warn('an undo that was cut short is ended', { name });
+        }
       } catch (error) {
         log.error('what a deletion had moved could not be put back; it is kept in the trash', {
           name,

@@ -47,6 +47,7 @@ import { IndexWriter } from './index_writer.js';
 import { Indexer } from './indexer.js';
 import { type Details, info } from './info.js';
 import { acpList, list } from './list.js';
+import { Moves } from './moves.js';
 import { Operations } from './operations.js';
 import { Pages } from './page.js';
 import { Reader } from './reader.js';
@@ -140,7 +141,8 @@ export class Sessions {
       readOnly: store.mode.readOnly,
       onProgress: () => this.changes.markStatus(),
     });
-    this.catalogue = new Catalogue({ data, files, shelf, sources, indexer: this.indexer, log });
+    const moves = new Moves();
+    this.catalogue = new Catalogue({ data, files, shelf, sources, indexer: this.indexer, moves, log });
     this.reader = new Reader(data, shelf, files, this.indexer, renderer);
     this.cursors = new Cursors(secretOf(data, store.mode.readOnly));
     this.changes = new Changes(shelf.book, clients, (client) => this.status(client));
@@ -159,10 +161,11 @@ export class Sessions {
       files,
       sources,
       trash: new Trash(join(store.dir, 'trash')),
+      moves,
       runs,
       log,
       onGone: (id) => watchers.forget(id),
-      onBack: (path) => void this.indexer.recheck(path),
+      onBack: () => this.follow(this.catalogue.look()),
     });
   }
 

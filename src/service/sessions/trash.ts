@@ -21,6 +21,8 @@ import * as z from 'zod';
 import { DomainError } from '../../protocol/errors.js';
 
 const MANIFEST = 'manifest.json';
+/** Ends the name of a copy that is not whole yet. */
+const PART = '.deck-part';
 const Manifest = z.object({
   version: z.literal(1),
   sessionId: z.string(),
@@ -29,7 +31,11 @@ const Manifest = z.object({
   items: z.array(z.object({ path: z.string(), name: z.string() })),
 });
 type Manifest = z.infer<typeof Manifest>;
-type Item = Manifest['items'][number];
+/** What was at `path` is at `place` in the trash. */
+interface Item {
+  readonly path: string;
+  readonly place: string;
+}
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -73,9 +79,11 @@ async function filesBelow(folder: string, prefix = ''): Promise<string[]> {
   return files;
 }
 
-/** To another disk: the original goes only when the copy is on the disk and the same. */
-async function moveByCopy(from: string, to: string): Promise<void> {
+/** To another disk: the copy is under its name, and the original goes, only when it is on the disk and the same. */
+async function moveByCopy(from: string, target: string): Promise<void> {
   const info = await lstat(from);
+  const to = `${target}${PART}`;
+  await rm(to, { recursive: true, force: true });
   try {
     if (info.isDirectory()) {
       await cp(from, to, {
@@ -91,9 +99,10 @@ async function moveByCopy(from: string, to: string): Promise<void> {
       await utimes(to, info.atime, info.mtime);
       await checkCopy(from, to);
     }
-    await sync(dirname(to));
+    await rename(to, target);
+    await sync(dirname(target));
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') await rm(to, { recursive: true, force: true });
+    await rm(to, { recursive: true, force: true });
     throw error;
   }
   await rm(from, { recursive: true });
@@ -133,9 +142,17 @@ const safeName = (sessionId: string) =>
     ? sessionId
     : createHash('sha256').update(sessionId).digest('hex').slice(0, 32);
 
-async function isSameFile(a: string, b: string): Promise<boolean> {
+/** Whether all that is at `a` is at `b` too: what a move leaves that was cut short while it removed the original. */
+async function isRestOf(a: string, b: string): Promise<boolean> {
   const [one, other] = await Promise.all([lstat(a), lstat(b)]);
-  return one.isFile() && one.dev === other.dev && one.ino === other.ino;
+  if (one.isDirectory() && other.isDirectory()) {
+    for (const name of await filesBelow(a))
+      if (!(await exists(join(b, name))) || !(await isRestOf(join(a, name), join(b, name)))) return false;
+    return true;
+  }
+  if (!one.isFile() || !other.isFile()) return false;
+  if (one.dev === other.dev && one.ino === other.ino) return true;
+  return one.size === other.size && (await digest(a)) === (await digest(b));
 }
 
 /** Deleted sessions' files of other tools: moved byte for byte, and back. One folder a deletion, with a manifest. */
@@ -165,45 +182,64 @@ export class Trash {
       await sync(folder);
     } catch (error) {
       await this.restore(name);
+      await this.purge(name);
       throw error;
     }
     return name;
   }
 
   /**
-   * Moves everything back to where it was, and ends the deletion. Throws `target_exists` before anything is moved when
-   * a place is taken; when a move fails, what was moved goes back into the trash.
+   * Moves everything back to where it was; the deletion's folder stays until `purge`. Throws `target_exists` before
+   * anything is moved when a place is taken; when a move fails, what was moved goes back into the trash. Goes on where
+   * a move was cut short.
    */
   async restore(name: string): Promise<void> {
-    const folder = join(this.folder, name);
-    const { items } = await this.manifest(name);
     const waiting: Item[] = [];
-    for (const item of items) if (await exists(join(folder, item.name))) waiting.push(item);
-    for (const item of waiting)
-      if ((await exists(item.path)) && !(await isSameFile(item.path, join(folder, item.name))))
-        throw new DomainError('target_exists', `There is something else at ${item.path} now.`, {
-          path: item.path,
-        });
+    for (const item of await this.items(name)) {
+      const { path, place } = item;
+      if (!(await exists(place))) continue;
+      if (!(await exists(path))) waiting.push(item);
+      else if (await isRestOf(path, place)) {
+        await rm(path, { recursive: true });
+        waiting.push(item);
+      } else if (!(await isRestOf(place, path)))
+        throw new DomainError('target_exists', `There is something else at ${path} now.`, { path });
+    }
     const moved: Item[] = [];
     try {
       for (const item of waiting) {
-        // A deletion that was cut short may have left both names of one file.
-        if (await exists(item.path)) continue;
         await mkdir(dirname(item.path), { recursive: true });
-        await move(join(folder, item.name), item.path);
+        await move(item.place, item.path);
         moved.push(item);
         await sync(dirname(item.path));
       }
     } catch (error) {
-      for (const item of moved.reverse()) await move(item.path, join(folder, item.name));
+      await this.takeBack(moved);
       throw error;
     }
-    await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Moves what was restored into the trash again. */
+  async withdraw(name: string): Promise<void> {
+    const moved: Item[] = [];
+    for (const item of await this.items(name)) if (!(await exists(item.place))) moved.push(item);
+    await this.takeBack(moved);
+  }
+
+  /** Whether a restoring was begun and not ended: some of it is at its place again. */
+  async isBegun(name: string): Promise<boolean> {
+    for (const { path, place } of await this.items(name))
+      if ((await exists(path)) && (!(await exists(place)) || (await isRestOf(place, path)))) return true;
+    return false;
+  }
+
+  private async takeBack(items: readonly Item[]): Promise<void> {
+    for (const { path, place } of [...items].reverse()) if (await exists(path)) await move(path, place);
   }
 
   /** The paths that would be put back. */
   async paths(name: string): Promise<string[]> {
-    return (await this.manifest(name)).items.map(({ path }) => path);
+    return (await this.items(name)).map(({ path }) => path);
   }
 
   /** Removes a deletion's files for good. */
@@ -221,8 +257,10 @@ export class Trash {
     }
   }
 
-  private async manifest(name: string): Promise<Manifest> {
-    const text = await readFile(join(this.folder, name, MANIFEST), 'utf8');
-    return Manifest.parse(JSON.parse(text));
+  private async items(name: string): Promise<Item[]> {
+    const folder = join(this.folder, name);
+    const text = await readFile(join(folder, MANIFEST), 'utf8');
+    const { items } = Manifest.parse(JSON.parse(text));
+    return items.map((item) => ({ path: item.path, place: join(folder, item.name) }));
   }
 }

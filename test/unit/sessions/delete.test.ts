@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { DeletedResult } from '../../../src/protocol/deck.js';
 import { Trash } from '../../../src/service/sessions/trash.js';
 import {
@@ -116,6 +117,78 @@ describe('deleting sessions', () => {
     assert.equal((await deck.sessions.page(deck.client, pageOf(ID, CWD), never)).total, 6);
     await remove();
     assert.deepEqual(await listed(), []);
+  });
+
+  it('can be undone one by one when many were made at once', async () => {
+    const ids = Array.from({ length: 20 }, (_, n) => `bbbbbbbb-0000-4000-8000-0000000000${String(n + 10)}`);
+    for (const id of ids) {
+      const other = new ClaudeFile(deck.home, id, CWD);
+      other.write(other.turn(`of ${id}`));
+    }
+    await until(() => deck.sessions.status(deck.client).counts.total === ids.length + 1);
+    await Promise.all(ids.map((sessionId) => deck.sessions.delete(deck.client, { sessionId, cwd: CWD })));
+    assert.equal(deck.sessions.deleted(deck.client).sessions.length, ids.length);
+    for (const [n, sessionId] of ids.entries()) {
+      await deck.sessions.undoDelete(deck.client, { sessionId });
+      assert.equal((await listed()).length, n + 2);
+    }
+  });
+
+  it('keeps what the person made of the session when the sources are looked at meanwhile', async () => {
+    deck.sessions.rename(deck.client, { sessionId: ID, title: 'My name for it' });
+    await remove();
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with its object below
+    const { restore } = Trash.prototype;
+    // A slow disk: the file is seen at its place before the undo is done.
+    Trash.prototype.restore = async function (name) {
+      await restore.call(this, name);
+      await setTimeout(700);
+    };
+    try {
+      const [back, again] = await Promise.all([
+        deck.sessions.undoDelete(deck.client, { sessionId: ID }),
+        deck.sessions.undoDelete(deck.client, { sessionId: ID }).catch((error: unknown) => error),
+      ]);
+      assert.equal(back.title, 'My name for it');
+      assert.equal(back.cut.generation, 0);
+      assert.ok(withCode('session_unavailable')(again));
+    } finally {
+      Trash.prototype.restore = restore;
+    }
+    assert.deepEqual(deck.sessions.deleted(deck.client).sessions, []);
+    assert.deepEqual(await listed(), [ID]);
+  });
+
+  it('is undone wholly or not at all when the store cannot keep it', async () => {
+    await remove();
+    const { records } = deck.store;
+    const put = records.removeTrash.bind(records);
+    records.removeTrash = () => {
+      throw new Error('disk full');
+    };
+    await assert.rejects(deck.sessions.undoDelete(deck.client, { sessionId: ID }), /disk full/);
+    records.removeTrash = put;
+    assert.equal(existsSync(file.path) || existsSync(agentPath), false);
+    assert.deepEqual(await listed(), []);
+    await deck.sessions.undoDelete(deck.client, { sessionId: ID });
+    assert.ok(existsSync(file.path) && existsSync(agentPath));
+  });
+
+  it('has its undo ended at the next start when the service died in the middle', async () => {
+    deck.sessions.rename(deck.client, { sessionId: ID, title: 'My name for it' });
+    await remove();
+    const [trash] = deck.store.records.trash();
+    assert.ok(trash);
+    await deck.close();
+    // The transcript is back, its sub-agents are not.
+    renameSync(join(deck.storeDir, 'trash', trash.name, '0'), file.path);
+    deck = await openDeck(deck.home, deck.storeDir);
+    assert.deepEqual(await listed(), [ID]);
+    assert.ok(existsSync(file.path) && existsSync(agentPath));
+    const info = deck.sessions.info(deck.client, { sessionId: ID });
+    assert.equal(info.title, 'My name for it');
+    assert.equal(info.children.length, 1);
+    assert.deepEqual(deck.sessions.deleted(deck.client).sessions, []);
   });
 
   it('is undone at the next start when the service died in the middle', async () => {

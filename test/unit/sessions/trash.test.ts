@@ -1,8 +1,26 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Trash } from '../../../src/service/sessions/trash.js';
 import { removeFolders, temporaryFolder, withCode } from './support.js';
+
+interface Cut {
+  readonly paths: readonly [string, string];
+  readonly place: (item: number) => string;
+}
 
 describe('trash', () => {
   after(removeFolders);
@@ -20,7 +38,7 @@ describe('trash', () => {
       file,
       inner,
       trash: new Trash(join(folder, 'trash')),
-      paths: [file, join(folder, 'src/a')],
+      paths: [file, join(folder, 'src/a')] as const,
     };
   }
 
@@ -30,6 +48,7 @@ describe('trash', () => {
     assert.equal(existsSync(file) || existsSync(inner), false);
     assert.deepEqual(await trash.paths(name), paths);
     await trash.restore(name);
+    await trash.purge(name);
     assert.deepEqual([...readFileSync(file)], [0xff, 0, 10, 13, 0xc3]);
     assert.equal(statSync(file).mtimeMs, 1_700_000_000_000);
     assert.equal(readFileSync(inner, 'utf8'), 'inner\n');
@@ -44,6 +63,42 @@ describe('trash', () => {
     assert.equal(readFileSync(file, 'utf8'), 'new');
     assert.equal(existsSync(inner), false);
     assert.deepEqual(await trash.names(), [name]);
+  });
+
+  it('goes on with a move that was cut short', async () => {
+    for (const cut of [
+      // Put away: the first item is in the trash, the folder is copied, and half of the original is gone.
+      (at: Cut) => {
+        cpSync(at.place(1), at.paths[1], { recursive: true });
+        rmSync(join(at.paths[1], 'subagents/agent-2.jsonl'));
+      },
+      // Brought back: the first item is whole at its place, and still in the trash.
+      (at: Cut) => copyFileSync(at.place(0), at.paths[0]),
+      (at: Cut) => linkSync(at.place(0), at.paths[0]),
+      (at: Cut) => renameSync(at.place(1), at.paths[1]),
+      // Half of a copy is not yet what it is a copy of.
+      (at: Cut) => writeFileSync(`${at.paths[0]}.deck-part`, 'half'),
+    ]) {
+      const { file, inner, trash, paths, folder } = home();
+      writeFileSync(join(paths[1], 'subagents/agent-2.jsonl'), 'other\n');
+      const name = await trash.put('a', paths, Date.now());
+      cut({ paths, place: (item) => join(folder, 'trash', name, String(item)) });
+      await trash.restore(name);
+      assert.deepEqual([...readFileSync(file)], [0xff, 0, 10, 13, 0xc3]);
+      assert.equal(readFileSync(inner, 'utf8'), 'inner\n');
+      assert.equal(readFileSync(join(paths[1], 'subagents/agent-2.jsonl'), 'utf8'), 'other\n');
+    }
+  });
+
+  it('tells a restoring that was begun from one that was not', async () => {
+    const { file, trash, paths, folder } = home();
+    const name = await trash.put('a', paths, Date.now());
+    assert.equal(await trash.isBegun(name), false);
+    writeFileSync(file, 'somebody else was here');
+    assert.equal(await trash.isBegun(name), false);
+    rmSync(file);
+    renameSync(join(folder, 'trash', name, '0'), file);
+    assert.equal(await trash.isBegun(name), true);
   });
 
   it('has everything back in its place when something cannot be moved', async function () {
