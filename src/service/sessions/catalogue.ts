@@ -138,7 +138,7 @@ export class Catalogue {
     // From here on nothing is waited for: what is read from the book is still so when it is saved.
     const records = new Map<string, SessionRecord>();
     const fileRecords: FileRecord[] = [];
-    const removed: string[] = [];
+    const moves = new Map<string, string>();
     for (const one of looked) {
       const { file, head, source } = one;
       if (moving.isTouched(file.path, mark)) continue;
@@ -146,7 +146,7 @@ export class Catalogue {
       if (!known && gone.has(file.path)) continue;
       const moved = known || records.has(head.sessionId) ? undefined : files.get(left.get(file.path) ?? '');
       const before = known ?? moved;
-      if (moved) removed.push(moved.path);
+      if (moved) moves.set(file.path, moved.path);
       const id = before?.sessionId ?? this.idFor(one, records);
       const current = records.get(id) ?? shelf.book.get(id);
       // A deletion ended this record while its head was read.
@@ -165,11 +165,14 @@ export class Catalogue {
     shelf.saveAll([...records.values()], {
       repeatable: true,
       alongside: () => {
-        for (const path of removed) data.removeFile(path);
-        for (const file of fileRecords) data.putFile(file);
+        for (const file of fileRecords) {
+          const from = moves.get(file.path);
+          data.putFile(file, from === undefined ? undefined : data.fileState(from));
+        }
+        for (const path of moves.values()) data.removeFile(path);
       },
     });
-    for (const path of removed) files.remove(path);
+    for (const path of moves.values()) files.remove(path);
     for (const file of fileRecords) files.remember(file);
     for (const { id, generation } of revived) await data.removeOtherGenerations(id, generation);
   }
@@ -280,7 +283,6 @@ function toFile(
     mtimeMs,
     ino,
     offset: before?.offset ?? 0,
-    state: before?.state,
     indexedSize: isAnother ? -1 : (before?.indexedSize ?? -1),
     indexedMtimeMs: before?.indexedMtimeMs ?? -1,
   };

@@ -15,8 +15,6 @@ export interface FileRecord {
   readonly ino: string;
   /** Bytes that are in the index. */
   readonly offset: number;
-  /** To go on from `offset`; opaque. */
-  readonly state: unknown;
   /** The file as it was when it was indexed last; differs from `size` and `mtimeMs` when there is something to read. */
   readonly indexedSize: number;
   readonly indexedMtimeMs: number;
@@ -101,7 +99,10 @@ export interface SessionData {
   removeSession(id: string): Promise<void>;
 
   files(): FileRecord[];
-  putFile(file: FileRecord): void;
+  /** What a scan needs to go on from the file's offset; opaque, and large. Undefined when there is none. */
+  fileState(path: string): unknown;
+  /** The state that is stored for the path stays when none is given; null removes it. */
+  putFile(file: FileRecord, state?: unknown): void;
   removeFile(path: string): void;
 
   /** Up to `limit` rows from `ordinal` on, or up to and with `ordinal` backwards; ascending in both cases. */

@@ -26,6 +26,11 @@ export class Files {
     return this.byPath.values();
   }
 
+  /** What a scan needs to go on: read from the store each time, since all of them together are large. */
+  stateOf(path: string): unknown {
+    return this.data.fileState(path);
+  }
+
   /** The file that was found to be the session. */
   ofSession(sessionId: string): FileRecord | undefined {
     const path = this.bySession.get(sessionId);

@@ -67,7 +67,7 @@ export class IndexWriter {
     this.shelf.save(record, {
       quiet,
       repeatable: true,
-      alongside: () => this.data.putFile(file),
+      alongside: () => this.data.putFile(file, scan.state ?? null),
     });
     return 'done';
   }

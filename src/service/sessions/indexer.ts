@@ -157,7 +157,7 @@ export class Indexer {
         this.deferred.add(path);
         return;
       }
-      const applied = await this.scanAndApply(file, file.offset, file.state, priority);
+      const applied = await this.scanAndApply(file, file.offset, this.parts.files.stateOf(path), priority);
       if (applied === 'whole') await this.scanAndApply(file, 0, undefined, priority);
       if (applied === 'later') this.deferred.add(path);
     } catch (error) {
@@ -177,7 +177,6 @@ export class Indexer {
     const indexed: FileRecord = {
       ...now,
       offset: scan.offset,
-      state: scan.state,
       indexedSize: file.size,
       indexedMtimeMs: file.mtimeMs,
     };

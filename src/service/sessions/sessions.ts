@@ -28,6 +28,7 @@ import type {
 } from '../../protocol/deck.js';
 import type { Entry } from '../../protocol/entry.js';
 import { MAX_TITLE_LENGTH, type SessionKind, type SessionState } from '../../protocol/session.js';
+import { GarbageCollection } from '../garbage.js';
 import type { Log } from '../log.js';
 import type { Scanner } from '../sources/scanner.js';
 import type { Source } from '../sources/source.js';
@@ -112,6 +113,7 @@ export class Sessions {
   private readonly forks: Forks;
   private readonly deletions: Deletions;
   private watcher: SourceWatcher | undefined;
+  private readonly garbage = new GarbageCollection();
   private daily: NodeJS.Timeout | undefined;
   private readonly background = new Set<Promise<void>>();
 
@@ -139,7 +141,10 @@ export class Sessions {
       writer: new IndexWriter(data, shelf, publish),
       log,
       readOnly: store.mode.readOnly,
-      onProgress: () => this.changes.markStatus(),
+      onProgress: () => {
+        this.changes.markStatus();
+        if (!this.indexer.isActive) this.garbage.soon();
+      },
     });
     const moves = new Moves();
     this.catalogue = new Catalogue({ data, files, shelf, sources, indexer: this.indexer, moves, log });
@@ -223,6 +228,7 @@ export class Sessions {
     clearInterval(this.daily);
     this.watcher?.close();
     this.changes.stop();
+    this.garbage.stop();
     await this.catalogue.stop();
     await this.indexer.stop();
     await Promise.all(this.background);
@@ -397,9 +403,11 @@ export class Sessions {
       shelf.save(record);
       return;
     }
-    const own = { ...file, sessionId, offset: 0, state: undefined, indexedSize: -1 };
+    const own = { ...file, sessionId, offset: 0, indexedSize: -1 };
     // Without a place in the trash it is no deletion of a person: it is removed in the background.
-    shelf.saveAll([record, { ...found, deletedAt: Date.now() }], { alongside: () => data.putFile(own) });
+    shelf.saveAll([record, { ...found, deletedAt: Date.now() }], {
+      alongside: () => data.putFile(own, null),
+    });
     files.remember(own);
     this.watchers.forget(found.id);
     this.follow(this.maintain());

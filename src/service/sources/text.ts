@@ -17,7 +17,7 @@ export function oneLine(text: string, max: number = PREVIEW_LENGTH): string {
 }
 
 /** A part of a string keeps the whole alive in V8; this one stands alone. */
-function copied(part: string): string {
+export function copied(part: string): string {
   return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 

@@ -12,7 +12,7 @@ export type SqlParams = readonly SqlValue[] | Readonly<Record<string, SqlValue>>
 
 const MAGIC = 'SQLite format 3\u0000';
 const PAGE_BYTES = 8192;
-const CACHE_KIB = 64 * 1024;
+const CACHE_KIB = 16 * 1024;
 const MAX_STATEMENTS = 200;
 
 const isList = (params: SqlParams): params is readonly SqlValue[] => Array.isArray(params);

@@ -3,7 +3,7 @@ import { AUTO_TITLE_LENGTH } from '../../../protocol/session.js';
 import { problemOf } from '../found.js';
 import { linesOf, parseMaybe, readEnds, type Ends } from '../jsonl.js';
 import type { FoundFile, SessionHead } from '../source.js';
-import { oneLine, timeOf } from '../text.js';
+import { copied, oneLine, timeOf } from '../text.js';
 import { factOf } from './facts.js';
 import { ClaudeRecord } from './schemas.js';
 
@@ -130,11 +130,11 @@ function lookAtTail(tail: Buffer, seen: Seen): { title?: SessionHead['title']; a
   const times = text.match(/"timestamp":"[^"]{10,40}"/g) ?? [];
   const at = timeOf(times.at(-1)?.slice('"timestamp":"'.length, -1));
   const models = text.match(/"model":"[^"<]{1,100}"/g) ?? [];
-  const model = models.at(-1)?.slice('"model":"'.length, -1);
+  const lastModel = models.at(-1)?.slice('"model":"'.length, -1);
   const titles = TITLES.some((mark) => text.includes(mark)) ? titlesIn(tail, seen) : undefined;
   return {
     ...(at !== undefined && { at }),
-    ...(model !== undefined && { model }),
+    ...(lastModel !== undefined && { model: copied(lastModel) }),
     ...(titles && { title: titles }),
   };
 }

@@ -3,7 +3,7 @@ import { AUTO_TITLE_LENGTH } from '../../../protocol/session.js';
 import { problemOf } from '../found.js';
 import { linesOf, parseMaybe, readEnds, type Ends } from '../jsonl.js';
 import type { FoundFile, SessionHead } from '../source.js';
-import { listOf, oneLine, stringOf, timeOf } from '../text.js';
+import { copied, listOf, oneLine, stringOf, timeOf } from '../text.js';
 import type { Names } from './names.js';
 import { isInjected, textOf, typedText } from './prompt.js';
 import { RolloutLine, SubagentSource, type Payload } from './schemas.js';
@@ -147,7 +147,7 @@ function torn(seen: Seen, bytes: Buffer): void {
 function lastOf(text: string, pattern: RegExp): string | undefined {
   let last: string | undefined;
   for (const match of text.matchAll(pattern)) last = match[1];
-  return last;
+  return last === undefined ? undefined : copied(last);
 }
 
 function isSubagent(meta: Payload | undefined): boolean {

@@ -87,8 +87,14 @@ export class SessionRecords {
     return this.fileRows.all();
   }
 
-  putFile(file: Omit<StoredFile, 'state'> & { readonly state?: unknown }): void {
-    this.fileRows.put(file);
+  /** What the parser of a file needs to go on where the index ends; undefined when there is none. */
+  fileState(path: string): unknown {
+    return this.fileRows.state(path);
+  }
+
+  /** The state that is stored for the path stays when none is given; null removes it. */
+  putFile(file: StoredFile, state?: unknown): void {
+    this.fileRows.put(file, state);
   }
 
   removeFile(path: string): void {
