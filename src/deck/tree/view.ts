@@ -99,8 +99,6 @@ export class SessionsView implements vscode.TreeDataProvider<DeckNode>, vscode.D
 
   private message(): string | undefined {
     const { status, problem, filter, all } = this.model;
-    // The empty view has words of its own for these.
-    if (problem !== undefined && all.length === 0) return undefined;
     if (problem !== undefined) return problem;
     if (filter !== '' && all.length === 0) return l10n.t('No session matches “{0}”.', filter);
     if (status?.store.readOnly === true) return status.store.reason ?? l10n.t('The store can only be read.');
