@@ -17,8 +17,32 @@ export function oneLine(text: string, max: number = PREVIEW_LENGTH): string {
 }
 
 /** A part of a string keeps the whole alive in V8; this one stands alone. */
-export function copied(part: string): string {
+function copied(part: string): string {
   return Buffer.from(part, 'utf16le').toString('utf16le');
+}
+
+/** Longest value that `lastValue` finds. */
+const VALUE_LENGTH = 100;
+
+/**
+ * The last string of a key in the bytes of JSON lines, found without parsing them; it has as many characters as `length`
+ * allows, and `fits`.
+ */
+export function lastValue(
+  bytes: Buffer,
+  key: string,
+  length: readonly [number, number],
+  fits: (value: string) => boolean = () => true,
+): string | undefined {
+  const mark = `"${key}":"`;
+  for (let at = bytes.lastIndexOf(mark); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(mark, at - 1)) {
+    const start = at + mark.length;
+    const text = bytes.toString('latin1', start, start + VALUE_LENGTH + 1);
+    const end = text.indexOf('"');
+    const value = text.slice(0, Math.max(0, end));
+    if (end >= length[0] && end <= length[1] && fits(value)) return value;
+  }
+  return undefined;
 }
 
 /** Milliseconds since the epoch of an ISO time or a number of seconds or milliseconds; undefined when it is none. */

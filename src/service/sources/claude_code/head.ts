@@ -3,7 +3,7 @@ import { AUTO_TITLE_LENGTH } from '../../../protocol/session.js';
 import { problemOf } from '../found.js';
 import { linesOf, parseMaybe, readEnds, type Ends } from '../jsonl.js';
 import type { FoundFile, SessionHead } from '../source.js';
-import { copied, oneLine, timeOf } from '../text.js';
+import { lastValue, oneLine, timeOf } from '../text.js';
 import { factOf } from './facts.js';
 import { ClaudeRecord } from './schemas.js';
 
@@ -127,14 +127,13 @@ const TITLES = ['"custom-title"', '"ai-title"', '"type":"summary"'];
 
 function lookAtTail(tail: Buffer, seen: Seen): { title?: SessionHead['title']; at?: number; model?: string } {
   const text = tail.toString('latin1');
-  const times = text.match(/"timestamp":"[^"]{10,40}"/g) ?? [];
-  const at = timeOf(times.at(-1)?.slice('"timestamp":"'.length, -1));
-  const models = text.match(/"model":"[^"<]{1,100}"/g) ?? [];
-  const lastModel = models.at(-1)?.slice('"model":"'.length, -1);
+  const at = timeOf(lastValue(tail, 'timestamp', [10, 40]));
+  // A made-up one stands in angle brackets.
+  const lastModel = lastValue(tail, 'model', [1, 100], (model) => !model.includes('<'));
   const titles = TITLES.some((mark) => text.includes(mark)) ? titlesIn(tail, seen) : undefined;
   return {
     ...(at !== undefined && { at }),
-    ...(lastModel !== undefined && { model: copied(lastModel) }),
+    ...(lastModel !== undefined && { model: lastModel }),
     ...(titles && { title: titles }),
   };
 }

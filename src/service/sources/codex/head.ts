@@ -3,7 +3,7 @@ import { AUTO_TITLE_LENGTH } from '../../../protocol/session.js';
 import { problemOf } from '../found.js';
 import { linesOf, parseMaybe, readEnds, type Ends } from '../jsonl.js';
 import type { FoundFile, SessionHead } from '../source.js';
-import { copied, listOf, oneLine, stringOf, timeOf } from '../text.js';
+import { lastValue, listOf, oneLine, stringOf, timeOf } from '../text.js';
 import type { Names } from './names.js';
 import { isInjected, textOf, typedText } from './prompt.js';
 import { RolloutLine, SubagentSource, type Payload } from './schemas.js';
@@ -49,6 +49,10 @@ interface Seen {
   answered: boolean;
 }
 
+/** Characters of a time and of a model's name. */
+const TIME = [10, 40] as const;
+const MODEL = [1, 100] as const;
+
 /** Lines that cannot hold what is looked for are not parsed. */
 const TELLING = ['"session_meta"', '"user_message"', '"UserMessage"', '"role":"user"', '"role":"assistant"'];
 
@@ -78,11 +82,8 @@ function look(
     if (seen.prompt !== undefined && seen.meta) break;
   }
   const prompt = seen.prompt ?? byMessage;
-  const tail = ends.tail.toString('latin1');
-  const at = timeOf(lastOf(tail, /"timestamp":"([^"]{10,40})"/g));
-  const model =
-    lastOf(tail, /"model":"([^"]{1,100})"/g) ??
-    lastOf(ends.head.toString('latin1'), /"model":"([^"]{1,100})"/g);
+  const at = timeOf(lastValue(ends.tail, 'timestamp', TIME));
+  const model = lastValue(ends.tail, 'model', MODEL) ?? lastValue(ends.head, 'model', MODEL);
   const { meta } = seen;
   const parent = parentOf(base.sessionId, seen);
   const title: SessionHead['title'] = name
@@ -142,12 +143,6 @@ function record(seen: Seen, value: unknown): string | undefined {
 function torn(seen: Seen, bytes: Buffer): void {
   const value = parseMaybe(Buffer.from(/"cwd":("(?:[^"\\]|\\.)*")/.exec(bytes.toString('utf8'))?.[1] ?? ''));
   seen.cwd ??= stringOf(value);
-}
-
-function lastOf(text: string, pattern: RegExp): string | undefined {
-  let last: string | undefined;
-  for (const match of text.matchAll(pattern)) last = match[1];
-  return last === undefined ? undefined : copied(last);
 }
 
 function isSubagent(meta: Payload | undefined): boolean {
