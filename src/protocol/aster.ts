@@ -7,6 +7,8 @@ const operationId = z.string().min(1).max(128);
 const cursor = z.string().min(1).max(4096);
 const limit = z.number().int().min(1).max(200);
 const cwd = z.string().min(1);
+/** Of a session, as the list tells it: empty where the session does not tell its folder. */
+const toldCwd = z.string();
 
 export const TRANSCRIPT_PAGE_SCHEMA = 'aster.acp.session-transcript-page.v1';
 export const TRANSCRIPT_UPDATE_SCHEMA = 'aster.acp.session-transcript-update.v1';
@@ -32,11 +34,11 @@ export type ListParams = z.infer<typeof ListParams>;
 export const ListResult = z.object({ sessions: z.array(SessionRow), nextCursor: z.string().optional() });
 export type ListResult = z.infer<typeof ListResult>;
 
-export const InfoParams = z.object({ sessionId, cwd: cwd.optional() });
+export const InfoParams = z.object({ sessionId, cwd: toldCwd.optional() });
 export type InfoParams = z.infer<typeof InfoParams>;
 export const InfoResult = SessionDetails;
 
-export const DeleteParams = z.object({ sessionId, cwd });
+export const DeleteParams = z.object({ sessionId, cwd: toldCwd });
 export type DeleteParams = z.infer<typeof DeleteParams>;
 export const DeleteResult = z.object({ deleted: z.literal(true), undoUntil: z.string() });
 export type DeleteResult = z.infer<typeof DeleteResult>;
@@ -53,7 +55,7 @@ export const PageParams = z.object({
   schema: z.literal(TRANSCRIPT_PAGE_SCHEMA),
   sessionId,
   operationId,
-  cwd,
+  cwd: toldCwd,
   cursor: cursor.optional(),
   limit: limit.optional(),
   /** Only for the first page. An entry anchor yields a page that begins (newer) or ends (older) with it. */

@@ -65,9 +65,12 @@ export class Shelf {
    * same `session_unavailable`. A relative `cwd` is `invalid_params`.
    */
   resolve(client: Client, sessionId: string, cwd?: string): SessionRecord {
-    const folder = cwd === undefined || cwd === '' ? undefined : requireFolder(cwd);
-    const record = this.book.get(sessionId);
-    if (!record || !scopeOf(client).has(record)) throw sessionUnavailable();
+    const found = this.book.get(sessionId);
+    const record = found && scopeOf(client).has(found) ? found : undefined;
+    // What the list told of it is its folder, also when that is none of this machine.
+    const isToldFolder = cwd === undefined || cwd === record?.cwd;
+    const folder = isToldFolder ? undefined : requireFolder(cwd);
+    if (!record) throw sessionUnavailable();
     // A session that does not tell its folder can be asked for by any.
     if (folder !== undefined && record.cwd !== '' && folderKey(record.cwd) !== folder)
       throw sessionUnavailable();

@@ -65,25 +65,28 @@ export class SourceWatcher {
     this.#poll = undefined;
   }
 
+  /**
+   * Watches a root, and the folder that it is in or will be in: a root that goes, moves away or comes with its parents
+   * is seen there.
+   */
   async #root(root: string): Promise<void> {
     if (this.#closed) return;
-    if (await isFolder(root)) {
-      await this.#tree(root, 0);
-      return;
-    }
     let parent = path.dirname(root);
     while (parent !== path.dirname(parent) && !(await isFolder(parent))) parent = path.dirname(parent);
-    const waiting = `${parent}\0${root}`;
-    this.#watch(waiting, parent, () => {
-      void (async () => {
-        const next = path.join(parent, path.relative(parent, root).split(path.sep)[0] ?? '');
-        if (!(await isFolder(next))) return;
-        this.#watchers.get(waiting)?.close();
-        this.#watchers.delete(waiting);
-        await this.#root(root);
-        this.#note(undefined);
-      })();
+    const next = path.join(parent, path.relative(parent, root).split(path.sep)[0] ?? '');
+    const names = [null, path.basename(next), path.basename(parent)];
+    this.#watch(`\0${root}`, parent, (name, event) => {
+      if (event === 'rename' && names.includes(name)) void this.#rootChanged(root);
     });
+    if (await isFolder(root)) await this.#tree(root, 0);
+    // It came before its parent was watched.
+    else if (await isFolder(next)) await this.#root(root);
+  }
+
+  async #rootChanged(root: string): Promise<void> {
+    this.#forget(root);
+    await this.#root(root);
+    this.#note(undefined);
   }
 
   async #tree(folder: string, depth: number): Promise<void> {
@@ -110,9 +113,8 @@ export class SourceWatcher {
   /** A folder may have come (with files in it already), gone, or been replaced by one of the same name. */
   async #folderChanged(folder: string, inner: string, depth: number): Promise<void> {
     if (!(await isFolder(folder))) {
+      // A root that went is waited for where its parent is watched.
       this.#forget(folder);
-      // The root itself went: it is waited for.
-      if (depth === 0) await this.#root(folder);
       this.#note(undefined);
       return;
     }
@@ -132,12 +134,13 @@ export class SourceWatcher {
     }
   }
 
-  #watch(key: string, folder: string, seen: (name: string | null) => void): void {
+  #watch(key: string, folder: string, seen: (name: string | null, event: string) => void): void {
     if (this.#closed) return;
     try {
       const watcher = watch(folder, { persistent: false, recursive: WHOLE_TREES && key === folder });
+      this.#watchers.get(key)?.close();
       this.#watchers.set(key, watcher);
-      watcher.on('change', (_event, name) => seen(typeof name === 'string' ? name : null));
+      watcher.on('change', (event, name) => seen(typeof name === 'string' ? name : null, event));
       watcher.on('error', () => {
         // The folder went (Windows says so as an error) or the system has no more watchers.
         watcher.close();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SourceWatcher, type WatchOptions } from '../../../src/service/sources/watch.js';
 import { inFolder } from './tools.js';
@@ -90,11 +90,20 @@ describe('The watcher of the sources', () => {
       () => Promise.resolve(),
     ));
 
-  it('goes on when folders or the root go and come again', () =>
+  it('goes on when folders, the root or its parent go and come again', () =>
     watching(
       async (root, seen) => {
-        for (const gone of [path.join(root, 'p'), root]) {
-          await rm(gone, { recursive: true });
+        const parent = path.dirname(root);
+        const away = (folder: string) => rename(folder, `${folder}-${String(Date.now())}`);
+        const removed = (folder: string) => rm(folder, { recursive: true });
+        for (const [gone, go] of [
+          [path.join(root, 'p'), removed],
+          [root, removed],
+          [root, away],
+          [parent, removed],
+          [parent, away],
+        ] as const) {
+          await go(gone);
           await until('rescan', () => seen.rescans > 0);
           seen.rescans = 0;
           await mkdir(path.join(root, 'p'), { recursive: true });

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { EditorPeer } from '../support/editor_peer.js';
+import { ServicePlace, until } from '../support/service.js';
+
+/** Writes a session of Claude Code with one turn, and gives its file. */
+function writeSession(home: string, sessionId: string, cwd: string | undefined, prompt = 'hello'): string {
+  const folder = path.join(home, '.claude/projects/somewhere');
+  fs.mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, `${sessionId}.jsonl`);
+  const common = { isSidechain: false, sessionId, ...(cwd === undefined ? {} : { cwd }) };
+  const uuid = randomUUID();
+  const say = { role: 'assistant', id: randomUUID(), content: [{ type: 'text', text: 'done' }] };
+  const lines = [
+    { ...common, type: 'user', uuid, parentUuid: null, message: { role: 'user', content: prompt } },
+    { ...common, type: 'assistant', uuid: randomUUID(), parentUuid: uuid, message: say },
+  ].map((line, n) => JSON.stringify({ ...line, timestamp: new Date(Date.now() - 9000 + n).toISOString() }));
+  fs.writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+describe('sessions with unlucky files', function () {
+  this.timeout(60_000);
+  let place: ServicePlace;
+  let peer: EditorPeer;
+  beforeEach(() => {
+    place = new ServicePlace();
+  });
+  afterEach(async () => {
+    peer.close();
+    await place.dispose();
+  });
+  const rows = async () => (await peer.request('aster/session/list', { limit: 200 })).sessions;
+
+  it('are read, deleted and brought back by the folder that the list tells, whatever it is', async () => {
+    const told = ['C:\\Users\\me\\app', 'just/relative', '', '/no/such/folder', '/'];
+    for (const [n, cwd] of told.entries()) writeSession(place.home, `s${n}`, cwd === '' ? undefined : cwd);
+    peer = await EditorPeer.open(place);
+    const listed = await until(async () => {
+      const found = await rows();
+      return found.length === told.length ? found : undefined;
+    }, 'all are listed');
+    assert.deepEqual(listed.map(({ cwd }) => cwd).sort(), [...told].sort());
+    const page = (sessionId: string, cwd: string) => ({
+      schema: 'aster.acp.session-transcript-page.v1' as const,
+      operationId: 'one',
+      sessionId,
+      cwd,
+    });
+    for (const { sessionId, cwd } of listed) {
+      const { entries } = await peer.request('aster/session/transcript/page/v1', page(sessionId, cwd));
+      assert.equal(entries.length, 2, cwd);
+      await peer.request('aster/session/delete', { sessionId, cwd });
+      await peer.request('deck/session/undo_delete', { sessionId });
+    }
+    assert.equal((await rows()).length, told.length);
+    const method = 'aster/session/transcript/page/v1';
+    // A folder that is none tells nothing of the session.
+    const wrong = await peer.refused(method, page('s1', 'other/relative'));
+    assert.equal(wrong.code, -32602);
+    assert.deepEqual(wrong, await peer.refused(method, page('nobody', 'other/relative')));
+  });
+
+  it('are found again when the whole home of the tool went and came', async () => {
+    writeSession(place.home, 'first', place.workspace);
+    peer = await EditorPeer.open(place);
+    await until(async () => (await rows()).length === 1, 'the first is listed');
+    fs.rmSync(path.join(place.home, '.claude'), { recursive: true });
+    await until(async () => (await rows()).every(({ unreadable }) => unreadable), 'the file is missed');
+    writeSession(place.home, 'second', place.workspace);
+    const both = await until(async () => {
+      const found = await rows();
+      return found.length === 2 ? found : undefined;
+    }, 'the second is listed');
+    // Nothing disappears that nobody deleted.
+    assert.deepEqual(both.map(({ sessionId }) => sessionId).sort(), ['first', 'second']);
+  });
+});
