@@ -57,12 +57,14 @@ const Head = z.object({
   empty: z.boolean(),
   unreadable: z.string().exactOptional(),
 });
+const UsageOfMessage = z.object({
+  messageId: z.string(),
+  model: z.string().exactOptional(),
+  at: z.number(),
+  usage: Usage,
+});
 const Rest = z.object({
   mode: z.enum(['append', 'rewrite']),
-  turns: z.array(Turn),
-  usage: z.array(
-    z.object({ messageId: z.string(), model: z.string().exactOptional(), at: z.number(), usage: Usage }),
-  ),
   children: z.array(z.object({ head: Head, entries: z.array(Entry), turns: z.array(Turn) })),
   offset: z.number(),
   state: z.unknown(),
@@ -79,13 +81,19 @@ const Rest = z.object({
   }),
 });
 
-/** What the worker answers: entries in parts, so that taking them never holds up the service, then the rest. */
+/** What the worker answers: what can be much in parts, so that taking it never holds up the service, then the rest. */
 export const ScanReply = z.discriminatedUnion('is', [
-  z.object({ is: z.literal('entries'), id: z.number(), entries: z.array(Entry) }),
+  z.object({
+    is: z.literal('part'),
+    id: z.number(),
+    entries: z.array(Entry),
+    turns: z.array(Turn),
+    usage: z.array(UsageOfMessage),
+  }),
   z.object({ is: z.literal('done'), id: z.number(), rest: Rest }),
   z.object({ is: z.literal('failed'), id: z.number(), name: z.string(), message: z.string() }),
 ]);
 export type ScanReply = z.infer<typeof ScanReply>;
 
-/** Entries in one part. */
-export const PART = 1000;
+/** Entries, turns and records of usage in one part, of each. */
+export const PART = 400;

@@ -3,7 +3,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import * as z from 'zod';
 import { createSources } from './index.js';
 import { PART, ScanRequest, type ScanReply } from './scan_wire.js';
-import type { IndexedEntry, Scan, Source } from './source.js';
+import type { Scan, Source } from './source.js';
 
 /** What a scan worker is started with. `role` tells the program's entry which of its roles to take. */
 export const ScanWorkerData = z.object({
@@ -34,10 +34,11 @@ export function runScanWorker(): void {
   });
 }
 
+type Much = 'entries' | 'turns' | 'usage';
 /** A `ScanReply` before it is sent. */
 type Sent =
-  | { readonly is: 'entries'; readonly id: number; readonly entries: readonly IndexedEntry[] }
-  | { readonly is: 'done'; readonly id: number; readonly rest: Omit<Scan, 'entries'> }
+  | ({ readonly is: 'part'; readonly id: number } & Pick<Scan, Much>)
+  | { readonly is: 'done'; readonly id: number; readonly rest: Omit<Scan, Much> }
   | Extract<ScanReply, { is: 'failed' }>;
 
 async function serve(
@@ -51,10 +52,18 @@ async function serve(
   try {
     const source = sources.find((one) => one.kind === kind);
     if (!source) throw new Error(`no source of kind ${kind}`);
-    const { entries, ...rest } = await source.scan(path, from, state, signal);
-    for (let at = 0; at < entries.length; at += PART) {
+    const { entries, turns, usage, ...rest } = await source.scan(path, from, state, signal);
+    const most = Math.max(entries.length, turns.length, usage.length);
+    for (let at = 0; at < most; at += PART) {
       signal.throwIfAborted();
-      send({ is: 'entries', id, entries: entries.slice(at, at + PART) });
+      const end = at + PART;
+      send({
+        is: 'part',
+        id,
+        entries: entries.slice(at, end),
+        turns: turns.slice(at, end),
+        usage: usage.slice(at, end),
+      });
       await setImmediate();
     }
     send({ is: 'done', id, rest });

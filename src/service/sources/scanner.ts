@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { SourceKind } from '../../protocol/session.js';
 import { FileShrunkError } from './jsonl.js';
 import { ScanReply, type ScanRequest } from './scan_wire.js';
-import type { IndexedEntry, Scan } from './source.js';
+import type { Scan } from './source.js';
 
 /** `urgent`: somebody waits for it. */
 export type ScanPriority = 'urgent' | 'background';
@@ -49,7 +49,9 @@ interface Job {
   readonly id: number;
   readonly request: ScanRequest;
   readonly signal: AbortSignal;
-  readonly entries: IndexedEntry[];
+  readonly entries: Scan['entries'][number][];
+  readonly turns: Scan['turns'][number][];
+  readonly usage: Scan['usage'][number][];
   readonly resolve: (scan: Scan) => void;
   readonly reject: (reason: unknown) => void;
   readonly onAbort: () => void;
@@ -87,7 +89,7 @@ export class WorkerScanner implements Scanner {
       const id = this.#nextId++;
       const request: ScanRequest = { do: 'scan', id, kind, path, from, state };
       const onAbort = () => this.#abort(job);
-      const job: Job = { id, request, signal, entries: [], resolve, reject, onAbort };
+      const job: Job = { id, request, signal, entries: [], turns: [], usage: [], resolve, reject, onAbort };
       signal.addEventListener('abort', onAbort, { once: true });
       this.#queues[priority].push(job);
       this.#next();
@@ -157,14 +159,17 @@ export class WorkerScanner implements Scanner {
       return;
     }
     const reply = parsed.data;
-    if (reply.is === 'entries') {
-      if (job?.id === reply.id) for (const entry of reply.entries) job.entries.push(entry);
+    if (job?.id !== reply.id) return;
+    if (reply.is === 'part') {
+      job.entries.push(...reply.entries);
+      job.turns.push(...reply.turns);
+      job.usage.push(...reply.usage);
       return;
     }
-    if (job?.id !== reply.id) return;
     this.#free(slot);
     const { resolve, reject } = settle(job);
-    if (reply.is === 'done') resolve({ ...reply.rest, entries: job.entries });
+    if (reply.is === 'done')
+      resolve({ ...reply.rest, entries: job.entries, turns: job.turns, usage: job.usage });
     else reject(errorOf(reply.name, reply.message));
     this.#next();
   }
