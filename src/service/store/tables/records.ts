@@ -49,7 +49,12 @@ export class SessionRecords {
 
   /** Runs `work` in one transaction; nested calls join it. */
   transaction<T>(work: () => T, options: { repeatable?: boolean } = {}): T {
-    return this.db.transaction(work, options);
+    try {
+      return this.db.transaction(work, options);
+    } catch (error) {
+      this.sessionRows.forgetNumbers();
+      throw error;
+    }
   }
 
   getMeta(key: string): string | undefined {

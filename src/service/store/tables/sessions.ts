@@ -179,6 +179,11 @@ export class SessionsTable {
     return found;
   }
 
+  /** Forgets the numbers it knows: one that was given in a transaction that failed may be given to another session. */
+  forgetNumbers(): void {
+    this.numbers.clear();
+  }
+
   /** Like `number`, for writing. Throws when the session was not stored before what hangs on it. */
   require(id: string): number {
     const number = this.number(id);

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { aSession, anEntry, StorePlace } from '../../support/store_place.js';
+import type { Store } from '../../../src/service/store/store.js';
+import type { TurnToStore } from '../../../src/service/store/tables/turns.js';
+
+describe('what the store keeps', () => {
+  let place: StorePlace;
+  let store: Store;
+  beforeEach(async () => {
+    place = new StorePlace();
+    store = await place.open();
+    store.records.putSession(aSession('one'));
+  });
+  afterEach(() => place.dispose());
+
+  /** Closes the store and opens it again: only what is on the disk is left. */
+  async function reopen(): Promise<void> {
+    store.close();
+    store = await place.open();
+  }
+  const aTurn = (number: number): TurnToStore => ({
+    id: `turn-${number}`,
+    number,
+    prompt: `do ${number}`,
+    at: number,
+    status: 'completed',
+    firstOrdinal: number * 10,
+    lastOrdinal: number * 10 + 9,
+    tools: 0,
+    files: [],
+    own: true,
+  });
+
+  it('is a session with every field, and without those that it does not have', async () => {
+    const whole = aSession('whole', {
+      source: 'claude-code',
+      cwd: '/wörk/会',
+      title: { text: 'A title', by: 'user' },
+      preview: 'first words',
+      kind: 'chat',
+      headless: true,
+      state: 'needs_input',
+      archived: true,
+      agent: 'claude',
+      agentSession: 'agent-1',
+      model: 'a model',
+      parent: { sessionId: 'one', boundaryEntryId: 'entry-1', relation: 'fork' },
+      messageCount: 3,
+      hasErrors: true,
+      unreadable: 'permission denied',
+      empty: true,
+      generation: 4,
+      revision: 5,
+      entryCount: 6,
+      turnCount: 7,
+      usage: { input: 1, output: 2 },
+      skipped: 8,
+      offBranch: 9,
+      deletedAt: 1_700_000_000_001,
+      undoUntil: 1_700_000_000_002,
+    });
+    store.records.putSession(whole);
+    await reopen();
+    assert.deepEqual(store.records.sessions(), [aSession('one'), whole]);
+    store.records.putSession(aSession('whole'));
+    await reopen();
+    assert.deepEqual(store.records.sessions(), [aSession('one'), aSession('whole')]);
+  });
+
+  it('is entries by page and by id, each generation apart', async () => {
+    const inFile = {
+      ...anEntry(2),
+      place: { in: 'file' as const, ranges: [[0, 10] as const, [20, 5] as const] },
+    };
+    store.records.putEntries('one', 1, [anEntry(0), anEntry(1), inFile]);
+    store.records.putEntries('one', 2, [anEntry(0, 'rewritten')]);
+    await reopen();
+    const { records } = store;
+    assert.deepEqual(
+      records.entries('one', 1, 1, 1).map(({ id }) => id),
+      ['entry-1'],
+    );
+    assert.deepEqual(records.entries('one', 1, 0, 2), [anEntry(0), anEntry(1)]);
+    assert.deepEqual(records.entry('one', 1, 'entry-2')?.place, {
+      in: 'file',
+      ranges: [
+        [0, 10],
+        [20, 5],
+      ],
+      block: undefined,
+    });
+    assert.deepEqual(records.entry('one', 2, 'entry-0'), anEntry(0, 'rewritten'));
+    assert.equal(records.entry('one', 2, 'entry-1'), undefined);
+    assert.deepEqual(records.entries('unknown', 1, 0, 10), []);
+  });
+
+  it('is the newest version of an entry, and the highest revision up to a place', async () => {
+    store.records.putEntries('one', 1, [anEntry(0), anEntry(1), anEntry(2)]);
+    store.records.putEntries('one', 1, [{ ...anEntry(1, 'changed'), revision: 40 }]);
+    await reopen();
+    assert.equal(store.records.entries('one', 1, 0, 10).length, 3);
+    assert.equal(store.records.entry('one', 1, 'entry-1')?.preview, 'changed');
+    assert.deepEqual(
+      [0, 1, 2].map((ordinal) => store.records.revisionUpTo('one', 1, ordinal)),
+      [1, 40, 40],
+    );
+    assert.equal(store.records.revisionUpTo('one', 9, 5), 0);
+  });
+
+  it('is turns by number and by id', async () => {
+    const full: TurnToStore = {
+      ...aTurn(2),
+      endedAt: 5,
+      boundaryEntryId: 'entry-29',
+      usage: { output: 3 },
+      files: ['a.ts', 'b "c".ts'],
+    };
+    store.records.putTurns('one', 1, [aTurn(1), full, aTurn(3)]);
+    await reopen();
+    assert.deepEqual(
+      store.records.turns('one', 1, 2, 5).map(({ number }) => number),
+      [2, 3],
+    );
+    assert.deepEqual(store.records.turn('one', 1, 'turn-2'), full);
+  });
+
+  it('is nothing of a session that was removed, and all of the others', async () => {
+    store.records.putSession(aSession('two'));
+    for (const id of ['one', 'two']) {
+      const many = Array.from({ length: 4500 }, (_, ordinal) => anEntry(ordinal));
+      store.records.putEntries(id, 1, many);
+      store.records.putTurns(id, 1, [aTurn(1)]);
+      store.runs.addRun({
+        id: `run-${id}`,
+        sessionId: id,
+        turnId: 'turn-1',
+        kind: 'prompt',
+        agent: 'a',
+        startedAt: 1,
+      });
+      store.runs.addUsage({ sessionId: id, messageId: 'm', at: 1, usage: { input: 1 } });
+    }
+    let turnsOfTheLoop = 0;
+    const count = setInterval(() => (turnsOfTheLoop += 1), 0);
+    await store.records.removeSession('one');
+    clearInterval(count);
+    assert.ok(turnsOfTheLoop > 0, 'others had to wait for the whole removal');
+    await reopen();
+    assert.deepEqual(store.records.sessions(), [aSession('two')]);
+    assert.deepEqual(store.records.entries('one', 1, 0, 10), []);
+    assert.equal(store.records.entries('two', 1, 0, 10_000).length, 4500);
+    assert.deepEqual(
+      store.runs.openRuns().map(({ id }) => id),
+      ['run-two'],
+    );
+    // What comes under the same number starts with nothing.
+    store.records.putSession(aSession('three'));
+    store.records.putSession(aSession('one'));
+    assert.deepEqual(store.records.entries('one', 1, 0, 10), []);
+    assert.deepEqual(store.records.turns('three', 1, 0, 10), []);
+  });
+
+  it('is one generation only after the others were removed', async () => {
+    store.records.putEntries('one', 1, [anEntry(0)]);
+    store.records.putEntries('one', 2, [anEntry(0), anEntry(1)]);
+    await store.records.removeOtherGenerations('one', 2);
+    assert.deepEqual(store.records.entries('one', 1, 0, 10), []);
+    assert.equal(store.records.entries('one', 2, 0, 10).length, 2);
+  });
+
+  it('is nothing of a transaction that failed, whichever session comes next', async () => {
+    const fail = new Error('no');
+    assert.throws(
+      () =>
+        store.records.transaction(() => {
+          store.records.putSession(aSession('failed'));
+          store.records.putEntries('failed', 1, [anEntry(0)]);
+          throw fail;
+        }),
+      fail,
+    );
+    store.records.putSession(aSession('next'));
+    store.records.putEntries('next', 1, [anEntry(0, 'of next')]);
+    assert.deepEqual(store.records.entries('failed', 1, 0, 10), []);
+    store.records.putSession(aSession('failed'));
+    store.records.putEntries('failed', 1, [anEntry(0, 'of failed')]);
+    await reopen();
+    assert.equal(store.records.entry('next', 1, 'entry-0')?.preview, 'of next');
+    assert.equal(store.records.entry('failed', 1, 'entry-0')?.preview, 'of failed');
+  });
+
+  it('is runs until they end, with when they went on', () => {
+    const run = { sessionId: 'one', turnId: 't', kind: 'prompt' as const, agent: 'a' };
+    store.runs.addRun({ ...run, id: 'r1', startedAt: 10 });
+    store.runs.addRun({ ...run, id: 'r2', startedAt: 20 });
+    store.runs.endRun('r1', { status: 'completed', stopReason: 'end_turn', endedAt: 15 });
+    assert.deepEqual(store.runs.openRuns(), [{ ...run, id: 'r2', startedAt: 20 }]);
+    assert.deepEqual(store.runs.runWindows('one'), [
+      { startedAt: 10, endedAt: 15 },
+      { startedAt: 20, endedAt: undefined },
+    ]);
+  });
+
+  it('is interjections with their state, in the order in which they came', async () => {
+    const row = { sessionId: 'one', text: 'stop', createdAt: 1, updatedAt: 1 };
+    store.runs.addInterjection({ ...row, id: 'i1', runId: 'r1', state: 'pending' });
+    store.runs.addInterjection({ ...row, id: 'i2', state: 'queued' });
+    store.runs.changeInterjection('i1', { state: 'returned', updatedAt: 2 });
+    await reopen();
+    assert.deepEqual(store.runs.interjection('i1'), {
+      ...row,
+      id: 'i1',
+      runId: 'r1',
+      state: 'returned',
+      updatedAt: 2,
+    });
+    assert.deepEqual(
+      store.runs.interjections(['queued', 'returned'], 'one').map(({ id }) => id),
+      ['i1', 'i2'],
+    );
+    assert.deepEqual(store.runs.interjections(['pending']), []);
+  });
+
+  it('is questions until they are answered', () => {
+    const question = {
+      id: 'p1',
+      sessionId: 'one',
+      runId: 'r1',
+      entryId: 'e1',
+      request: { a: [1] },
+      createdAt: 1,
+    };
+    store.runs.addPermission(question);
+    store.runs.addPermission({ ...question, id: 'p2' });
+    store.runs.endPermission('p2', { optionId: 'allow', endedAt: 2 });
+    assert.deepEqual(store.runs.openPermissions(), [question]);
+  });
+
+  it('is the answer to an operation until it is too old, and texts by key', async () => {
+    store.records.putOperation('op', { method: 'm', fingerprint: 'f', result: { x: null }, at: 100 });
+    store.records.putOperation('old', { method: 'm', fingerprint: 'f', result: 1, at: 50 });
+    store.records.setMeta('key', 'value');
+    store.records.removeOperations(100);
+    await reopen();
+    assert.deepEqual(store.records.operation('op'), {
+      method: 'm',
+      fingerprint: 'f',
+      result: { x: null },
+      at: 100,
+    });
+    assert.equal(store.records.operation('old'), undefined);
+    assert.equal(store.records.getMeta('key'), 'value');
+    assert.equal(store.records.getMeta('other'), undefined);
+  });
+
+  it('is deletions until they are undone or final', () => {
+    const deletion = { name: 'one-5', sessionId: 'one', deletedAt: 5, undoUntil: 50 };
+    store.records.putTrash(deletion);
+    store.records.putTrash({ ...deletion, name: 'one-6' });
+    store.records.removeTrash('one-6');
+    assert.deepEqual(store.records.trash(), [deletion]);
+  });
+});
