@@ -98,6 +98,8 @@ export class Sessions {
   readonly writer: TranscriptWriter;
   private settleReady: () => void = () => undefined;
   private listReady = false;
+  /** The store knew sessions when it was opened. */
+  private readonly hadSessions: boolean;
   private readonly data: SessionData;
   private readonly shelf: Shelf;
   private readonly files: Files;
@@ -123,7 +125,12 @@ export class Sessions {
     const data: SessionData = store.records;
     const shelf = new Shelf(new Book(), data);
     const files = new Files(data, (id) => shelf.book.get(id) !== undefined);
-    const watchers = new Watchers(clients, (id, ids) => this.reader.byIds(id, ids), log);
+    const watchers = new Watchers(
+      clients,
+      (id, ids) => this.reader.byIds(id, ids),
+      (client, id) => shelf.sees(client, id),
+      log,
+    );
     const publish = watchers.publish.bind(watchers);
     const renderer = new Renderer(
       sources,
@@ -131,6 +138,7 @@ export class Sessions {
       (path) => void this.indexer.recheck(path),
     );
     this.data = data;
+    this.hadSessions = shelf.book.all().length > 0;
     this.shelf = shelf;
     this.files = files;
     this.watchers = watchers;
@@ -242,7 +250,8 @@ export class Sessions {
   }
 
   async list(client: Client, params: ListParams): Promise<ListResult> {
-    await this.listable();
+    // An editor is told what the first look changes in what was known; others would have to ask again.
+    if (client.surface !== 'editor' || !this.hadSessions) await this.listable();
     return list(this.shelf.book, this.cursors, client, params);
   }
 

@@ -60,13 +60,18 @@ export class Shelf {
     this.changed(id, before, false);
   }
 
+  /** Whether this client may see the session. */
+  sees(client: Client, id: string): boolean {
+    const record = this.book.get(id);
+    return record !== undefined && scopeOf(client).has(record);
+  }
+
   /**
    * The session, if this client may see it. Unknown, deleted, out of scope or of another folder than `cwd`: all the
    * same `session_unavailable`. A relative `cwd` is `invalid_params`.
    */
   resolve(client: Client, sessionId: string, cwd?: string): SessionRecord {
-    const found = this.book.get(sessionId);
-    const record = found && scopeOf(client).has(found) ? found : undefined;
+    const record = this.sees(client, sessionId) ? this.book.get(sessionId) : undefined;
     // What the list told of it is its folder, also when that is none of this machine.
     const isToldFolder = cwd === undefined || cwd === record?.cwd;
     const folder = isToldFolder ? undefined : requireFolder(cwd);

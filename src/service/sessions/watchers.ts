@@ -1,5 +1,6 @@
 import { TRANSCRIPT_UPDATE_SCHEMA } from '../../protocol/aster.js';
 import type { Cut, Entry } from '../../protocol/entry.js';
+import type { Params } from '../../protocol/methods.js';
 import type { Log } from '../log.js';
 import type { Client, Clients } from './client.js';
 
@@ -49,6 +50,8 @@ export class Watchers {
   constructor(
     clients: Clients,
     private readonly render: RenderEntries,
+    /** Asked before anything is told: a client's scope may be another one since it began to watch. */
+    private readonly sees: (client: Client, sessionId: string) => boolean,
     private readonly log: Log,
   ) {
     clients.onDetach((client) => {
@@ -141,6 +144,10 @@ export class Watchers {
   }
 
   private async deliver(sessionId: string, client: Client, pending: Pending): Promise<void> {
+    const notify = (update: Params<'aster/session/transcript/update/v1'>) => {
+      if (this.sees(client, sessionId)) client.notify('aster/session/transcript/update/v1', update);
+      else this.unwatch(client, sessionId);
+    };
     const message = {
       schema: TRANSCRIPT_UPDATE_SCHEMA,
       sessionId,
@@ -149,11 +156,7 @@ export class Watchers {
       replay: false,
     } as const;
     const jump = () => {
-      client.notify('aster/session/transcript/update/v1', {
-        ...message,
-        baseRevision: pending.cut.revision,
-        changes: [],
-      });
+      notify({ ...message, baseRevision: pending.cut.revision, changes: [] });
     };
     if (pending.jump) {
       jump();
@@ -169,11 +172,7 @@ export class Watchers {
         (entry) => ({ op: pending.ops.get(entry.id) ?? 'replace', entry }) as const,
       );
       changes.sort((a, b) => a.entry.ordinal - b.entry.ordinal);
-      client.notify('aster/session/transcript/update/v1', {
-        ...message,
-        baseRevision: pending.baseRevision,
-        changes,
-      });
+      notify({ ...message, baseRevision: pending.baseRevision, changes });
     } catch (error) {
       this.log.warn('could not render a transcript update', error);
       jump();
