@@ -1,9 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { syncFolder } from './blobs.js';
 import type { Database } from './database.js';
 
 const KEEP = 3;
 const DAY_MS = 24 * 60 * 60 * 1000;
+const UNFINISHED = '.unfinished';
 const namePattern = /^store-.*\.db$/;
 
 /** Copies of the database in a folder beside it, the newest few. */
@@ -29,15 +31,21 @@ export class Backups {
     fs.mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     database.checkpoint();
     const name = `store-${new Date().toISOString().replaceAll(':', '-')}.db`;
-    const temporary = path.join(this.folder, `.${name}`);
-    fs.copyFileSync(this.file, temporary, fs.constants.COPYFILE_FICLONE);
-    const fd = fs.openSync(temporary, 'r+');
+    const temporary = path.join(this.folder, UNFINISHED);
     try {
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
+      fs.copyFileSync(this.file, temporary, fs.constants.COPYFILE_FICLONE);
+      const fd = fs.openSync(temporary, 'r+');
+      try {
+        fs.fsyncSync(fd);
+      } finally {
+        fs.closeSync(fd);
+      }
+      fs.renameSync(temporary, path.join(this.folder, name));
+    } catch (error) {
+      fs.rmSync(temporary, { force: true });
+      throw error;
     }
-    fs.renameSync(temporary, path.join(this.folder, name));
+    syncFolder(this.folder);
     for (const old of this.list().slice(KEEP)) fs.rmSync(old, { force: true });
   }
 

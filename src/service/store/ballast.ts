@@ -2,6 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 const BYTES = 16 * 1024 * 1024;
+/** So much must be free to take the room: what is kept may not be what fills the disk. */
+const FREE_BYTES = 8 * BYTES;
 
 /** Room that is kept for the day when the disk is full: freed, it lets deletes run. */
 export class Ballast {
@@ -14,6 +16,8 @@ export class Ballast {
   /** Takes the room if it is not taken; a disk that is nearly full goes without. */
   fill(): void {
     if (fs.existsSync(this.file)) return;
+    const disk = fs.statfsSync(path.dirname(this.file));
+    if (disk.bavail * disk.bsize < FREE_BYTES) return;
     try {
       fs.writeFileSync(this.file, Buffer.alloc(BYTES, 1), { mode: 0o600 });
     } catch (error) {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { refused } from './errors.js';
 
 const name = /^[0-9a-f]{64}$/;
 
@@ -8,7 +9,7 @@ const name = /^[0-9a-f]{64}$/;
 export class Blobs {
   constructor(private readonly folder: string) {}
 
-  /** Keeps the bytes; durable when it returns. Returns their sha256. */
+  /** Keeps the bytes; durable when it returns. Returns their sha256. Throws `StoreError` when the disk refuses. */
   put(bytes: Uint8Array): string {
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     const file = this.file(sha256);
@@ -31,7 +32,7 @@ export class Blobs {
       syncFolder(folder);
     } catch (error) {
       fs.rmSync(temporary, { force: true });
-      throw error;
+      throw refused(error) ?? error;
     }
     return sha256;
   }

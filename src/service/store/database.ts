@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Database as SqlDatabase, Statement } from 'sql.js';
 import * as z from 'zod';
-import { translate } from './errors.js';
+import { StoreError, translate } from './errors.js';
 import type { HostFiles } from './host_files.js';
 import { loadSqlite, type Sqlite } from './sqlite.js';
 
@@ -22,6 +22,7 @@ function bound(params: SqlParams): SqlValue[] | Record<string, SqlValue> {
 }
 
 function connect(sqlite: Sqlite, file: string, readOnly: boolean): SqlDatabase {
+  sqlite.files.takeFailure();
   sqlite.files.bind(file, readOnly);
   const sql = new sqlite.api.Database(new Uint8Array(0));
   if (sqlite.files.tookEffect) return sql;
@@ -47,7 +48,7 @@ function selfTest(sqlite: Sqlite, folder: string): void {
     if (!bytes.startsWith(MAGIC) || !bytes.includes('on disk'))
       throw new Error('SQLite says that it wrote, but the bytes are not on the disk.');
   } catch (error) {
-    throw translate(error);
+    throw translate(error, sqlite.files.takeFailure());
   } finally {
     remove();
   }
@@ -57,42 +58,51 @@ function selfTest(sqlite: Sqlite, folder: string): void {
 export class Database {
   private readonly statements = new Map<string, Statement>();
   private depth = 0;
-  /** Called before each commit; what it throws undoes the transaction. Set by the owner of the lock. */
+  /** Called before each change and commit; what it throws undoes the transaction. Set by the owner of the lock. */
   beforeCommit: (() => void) | undefined;
+
+  /** True from the first sign of damage on. */
+  private sawDamage = false;
 
   private constructor(
     private readonly sql: SqlDatabase,
     readonly file: string,
-    readonly readOnly: boolean,
+    private readonly onlyRead: string | undefined,
     readonly files: HostFiles,
   ) {}
 
   /**
    * Opens or creates a database. Throws `StoreError` when the file is damaged or the disk does not let it be written.
-   * A read-only one must exist and have no log to be recovered.
+   * With `onlyRead`, the reason why, it must exist: nothing on the disk changes, and a write throws that reason.
    */
-  static async open(options: { file: string; readOnly?: boolean }): Promise<Database> {
-    const sqlite = await loadSqlite();
-    const readOnly = options.readOnly ?? false;
-    if (!readOnly) selfTest(sqlite, path.dirname(options.file));
+  static async open(options: { file: string; onlyRead?: string; sqlite?: Sqlite }): Promise<Database> {
+    const sqlite = options.sqlite ?? (await loadSqlite());
+    const { file, onlyRead } = options;
+    if (onlyRead === undefined) selfTest(sqlite, path.dirname(file));
     try {
-      const database = new Database(
-        connect(sqlite, options.file, readOnly),
-        options.file,
-        readOnly,
-        sqlite.files,
-      );
-      database.configure();
-      return database;
+      const sql = connect(sqlite, file, onlyRead !== undefined);
+      try {
+        const database = new Database(sql, file, onlyRead, sqlite.files);
+        database.configure();
+        return database;
+      } catch (error) {
+        sql.close();
+        throw error;
+      }
     } catch (error) {
-      throw translate(error);
+      throw translate(error, sqlite.files.takeFailure());
     }
+  }
+
+  /** Whether SQLite has found damage in the file since it was opened. */
+  get damaged(): boolean {
+    return this.sawDamage;
   }
 
   private configure(): void {
     // Exclusive before anything else: then the WAL needs no shared memory, which the host files do not have.
     this.sql.exec('PRAGMA locking_mode=EXCLUSIVE');
-    if (this.readOnly) {
+    if (this.onlyRead !== undefined) {
       this.sql.exec(`PRAGMA query_only=1; PRAGMA cache_size=-${String(CACHE_KIB)}`);
       this.sql.exec('SELECT count(*) FROM sqlite_schema');
       return;
@@ -109,14 +119,30 @@ export class Database {
   /** Runs a statement that gives no rows; returns how many rows it changed. */
   run(sql: string, params: SqlParams = []): number {
     return this.guard(() => {
+      this.mayWrite();
       this.statement(sql).run(bound(params));
       return this.sql.getRowsModified();
     });
   }
 
+  private mayWrite(): void {
+    if (this.depth > 0) return;
+    const failed = this.files.failedSync(this.file);
+    if (failed)
+      throw new StoreError(
+        'store_read_only',
+        `The disk could not save the store (${failed.message}). Check the disk and restart the service.`,
+        { cause: failed },
+      );
+    this.beforeCommit?.();
+  }
+
   /** Runs statements without parameters, separated by semicolons. */
   script(sql: string): void {
-    this.guard(() => this.sql.exec(sql));
+    this.guard(() => {
+      this.mayWrite();
+      this.sql.exec(sql);
+    });
   }
 
   /** The first row, parsed. */
@@ -178,7 +204,7 @@ export class Database {
       this.sql.exec('ROLLBACK');
     } catch (error) {
       if (!/no transaction is active/i.test(error instanceof Error ? error.message : String(error)))
-        throw translate(error);
+        throw this.meaning(error);
     }
   }
 
@@ -228,10 +254,19 @@ export class Database {
   }
 
   private guard<T>(act: () => T): T {
+    this.files.takeFailure();
     try {
       return act();
     } catch (error) {
-      throw translate(error);
+      throw this.meaning(error);
     }
+  }
+
+  private meaning(error: unknown): unknown {
+    const meant = translate(error, this.files.takeFailure());
+    if (!(meant instanceof StoreError)) return meant;
+    if (meant.code === 'store_corrupt') this.sawDamage = true;
+    if (meant.code !== 'store_read_only' || this.onlyRead === undefined) return meant;
+    return new StoreError('store_read_only', this.onlyRead, { cause: error });
   }
 }

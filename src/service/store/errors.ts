@@ -19,7 +19,7 @@ export class StoreNewerError extends Error {
     readonly known: number,
   ) {
     super(
-      `The store was written by a newer version of Session Deck (schema ${found}, this version knows ${known}).`,
+      `The store was written by a newer version of Session Deck (schema ${found}, this version knows ${known}). It can be read but not changed; update Session Deck.`,
     );
   }
 }
@@ -42,10 +42,29 @@ const causes: readonly (readonly [RegExp, StoreErrorCode, string])[] = [
   ],
 ];
 
-/** What an error of SQLite means to a user; errors of our own SQL stay what they are. */
-export function translate(error: unknown): unknown {
+const hostCodes: readonly (readonly [RegExp, StoreErrorCode])[] = [
+  [/^(ENOSPC|EDQUOT)$/, 'store_full'],
+  [/^(EROFS|EACCES|EPERM)$/, 'store_read_only'],
+];
+const vague = /disk I\/O error|unable to open database file|out of memory/i;
+
+/**
+ * What an error of SQLite means to a user; errors of our own SQL stay what they are. `failure` is what the disk
+ * answered meanwhile: SQLite has one error for many of them.
+ */
+export function translate(error: unknown, failure?: Error): unknown {
+  if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : String(error);
   for (const [pattern, code, message] of causes)
-    if (pattern.test(text)) return new StoreError(code, message, { cause: error });
-  return error;
+    if (pattern.test(text)) return new StoreError(code, message, { cause: failure ?? error });
+  if (!failure || !vague.test(text)) return error;
+  return refused(failure) ?? new Error(`The disk failed: ${failure.message}`, { cause: error });
+}
+
+/** What the disk's answer to a call of our own means to a user; undefined when it is neither full nor closed to us. */
+export function refused(error: unknown): StoreError | undefined {
+  if (!(error instanceof Error && 'code' in error)) return undefined;
+  const code = hostCodes.find(([pattern]) => pattern.test(String(error.code)))?.[1];
+  const message = causes.find((cause) => cause[1] === code)?.[2];
+  return code && message !== undefined ? new StoreError(code, message, { cause: error }) : undefined;
 }

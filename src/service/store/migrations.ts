@@ -183,16 +183,16 @@ const migrations: readonly string[] = [
 export const SCHEMA_VERSION = migrations.length;
 
 /**
- * Brings a database up to date; `backup` runs before a schema that has data is changed. Throws `StoreNewerError` for a
- * schema of a newer version, which is left alone.
+ * Brings a database up to date with `steps`; `backup` runs before a schema that has data is changed. Throws
+ * `StoreNewerError` for a schema of a newer version, which is left alone.
  */
-export function migrate(database: Database, backup: () => void): void {
+export function migrate(database: Database, backup: () => void, steps = migrations): void {
   const found = database.version;
-  if (found > SCHEMA_VERSION) throw new StoreNewerError(found, SCHEMA_VERSION);
-  if (found === SCHEMA_VERSION) return;
+  if (found > steps.length) throw new StoreNewerError(found, steps.length);
+  if (found === steps.length) return;
   if (found > 0) backup();
   database.transaction(() => {
-    for (const step of migrations.slice(found)) database.script(step);
-    database.version = SCHEMA_VERSION;
+    for (const step of steps.slice(found)) database.script(step);
+    database.version = steps.length;
   });
 }

@@ -22,17 +22,17 @@ function wasmPath(): string {
   return fs.existsSync(beside) ? beside : createRequire(__filename).resolve(`sql.js/dist/${WASM}`);
 }
 
-/**
- * Loads sql.js, once in a process: it remembers its first initialisation. Throws when the build's imports are not the
- * ones we know, since then nothing would reach the disk.
- */
+/** Loads sql.js, once in a process: it remembers its first initialisation. */
 export function loadSqlite(): Promise<Sqlite> {
-  loading ??= load();
+  loading ??= initialise(initSqlJs, fs.readFileSync(wasmPath()));
   return loading;
 }
 
-async function load(): Promise<Sqlite> {
-  const bytes = fs.readFileSync(wasmPath());
+/**
+ * Starts a build of sql.js: its script's function and its WebAssembly. Throws when the build's imports are not the ones
+ * we know, since then nothing would reach the disk.
+ */
+export async function initialise(init: typeof initSqlJs, bytes: Uint8Array<ArrayBuffer>): Promise<Sqlite> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const module = await WebAssembly.compile(bytes);
   const map = importMapOf(sha256, WebAssembly.Module.imports(module));
@@ -58,7 +58,7 @@ async function load(): Promise<Sqlite> {
         return {};
       },
     };
-    initSqlJs(options).then(resolve, reject);
+    init(options).then(resolve, reject);
   });
   return { api, files };
 }

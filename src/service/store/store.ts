@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Backups } from './backup.js';
 import { Ballast } from './ballast.js';
-import { Blobs } from './blobs.js';
+import { Blobs, syncFolder } from './blobs.js';
 import { Database } from './database.js';
-import { StoreError, StoreNewerError } from './errors.js';
+import { refused, StoreError, StoreNewerError } from './errors.js';
 import { type Owner, OwnerLock } from './lock.js';
-import { migrate } from './migrations.js';
+import { migrate, SCHEMA_VERSION } from './migrations.js';
 import { SessionRecords } from './tables/records.js';
 import { RunTables } from './tables/runs.js';
 import { SessionsTable } from './tables/sessions.js';
@@ -50,49 +50,49 @@ export class Store {
    * good backup takes its place. Throws `StoreError` when it cannot even be read.
    */
   static async open(dir: string): Promise<Store | { owner: Owner }> {
+    makeFolder(dir);
+    const found = fs.statSync(path.join(dir, FILE), { throwIfNoEntry: false });
+    if (found && !found.isFile())
+      throw new StoreError(
+        'store_corrupt',
+        `${path.join(dir, FILE)} is a folder where a file is expected. Move it away and restart the service.`,
+      );
+    let lock: OwnerLock | undefined;
     try {
-      fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+      const taken = await withRoom(dir, () => OwnerLock.acquire(dir));
+      if (!(taken instanceof OwnerLock)) return taken;
+      lock = taken;
+      return await withRoom(dir, () => Store.openOwned(dir, taken));
     } catch (error) {
-      if (!fs.existsSync(dir)) throw error;
-    }
-    let lock: OwnerLock | { owner: Owner };
-    try {
-      lock = OwnerLock.acquire(dir);
-    } catch (error) {
-      return Store.openReadOnly(dir, `The folder ${dir} cannot be written (${text(error)}).`);
-    }
-    if (!(lock instanceof OwnerLock)) return lock;
-    try {
-      return await Store.openOwned(dir, lock);
-    } catch (error) {
-      if (
-        !(error instanceof StoreNewerError) &&
-        !(error instanceof StoreError && error.code !== 'store_corrupt')
-      ) {
-        lock.release();
-        throw error;
-      }
-      return await Store.openReadOnly(dir, error.message, lock).catch((second: unknown) => {
-        lock.release();
+      const meant = refused(error) ?? error;
+      const readable = meant instanceof StoreNewerError || isRefusal(meant);
+      try {
+        if (!readable) throw error;
+        return await Store.openReadOnly(dir, meant.message, lock);
+      } catch (second) {
+        lock?.release();
         throw second;
-      });
+      }
     }
   }
 
   private static async openOwned(dir: string, lock: OwnerLock): Promise<Store> {
+    try {
+      return await Store.openWritable(dir, lock);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      const repaired = await restore(path.join(dir, FILE), backupsOf(dir));
+      return Store.openWritable(dir, lock, repaired);
+    }
+  }
+
+  private static async openWritable(dir: string, lock: OwnerLock, repaired?: string): Promise<Store> {
     const file = path.join(dir, FILE);
     const mark = path.join(dir, OPEN_MARK);
-    const backups = new Backups(path.join(dir, 'backup'), file);
-    const unclean = fs.existsSync(mark);
-    let repaired: string | undefined;
-    let db: Database;
-    try {
-      db = await openChecked(file, unclean);
-    } catch (error) {
-      if (!(error instanceof StoreError && error.code === 'store_corrupt')) throw error;
-      repaired = await restore(file, backups);
-      db = await openChecked(file, false);
-    }
+    if (fs.statSync(file, { throwIfNoEntry: false })?.size === 0)
+      throw new StoreError('store_corrupt', 'The file of the store is empty.');
+    await refuseNewer(file);
+    const db = await openChecked(file, fs.existsSync(mark));
     try {
       db.beforeCommit = () => {
         if (!lock.held())
@@ -101,24 +101,37 @@ export class Store {
             'Another process took the store over. Restart the service.',
           );
       };
+      const backups = backupsOf(dir);
       migrate(db, () => backups.make(db));
-      fs.writeFileSync(mark, String(process.pid), { mode: 0o600 });
+      // Durable, since a power cut is what it is to tell of.
+      fs.writeFileSync(mark, String(process.pid), { mode: 0o600, flush: true });
+      syncFolder(dir);
+      new Ballast(dir).fill();
+      const mode = { readOnly: false, ...(repaired === undefined ? {} : { repaired }) };
+      return new Store(dir, mode, db, backups, lock);
     } catch (error) {
       db.close();
       throw error;
     }
-    new Ballast(dir).fill();
-    const mode = { readOnly: false, ...(repaired === undefined ? {} : { repaired }) };
-    return new Store(dir, mode, db, backups, lock);
   }
 
   private static async openReadOnly(dir: string, reason: string, lock?: OwnerLock): Promise<Store> {
     const file = path.join(dir, FILE);
     if (!fs.existsSync(file))
-      throw new StoreError('store_read_only', `${reason} There is no store in it that could be read.`);
-    const db = await Database.open({ file, readOnly: true });
-    const mode = { readOnly: true, reason };
-    return new Store(dir, mode, db, new Backups(path.join(dir, 'backup'), file), lock);
+      throw new StoreError('store_read_only', `${reason} There is no store in ${dir} that could be read.`);
+    const db = await Database.open({ file, onlyRead: reason });
+    try {
+      if (db.version < SCHEMA_VERSION)
+        throw new StoreError(
+          'store_read_only',
+          `${reason} The store is of an older version and must be written once before it can be read.`,
+        );
+      return new Store(dir, { readOnly: true, reason }, db, backupsOf(dir), lock);
+    } catch (error) {
+      db.close();
+      if (error instanceof StoreError) throw error;
+      throw new StoreError('store_read_only', `${reason} This version cannot read it.`, { cause: error });
+    }
   }
 
   /** Makes the daily backup when it is due. Cheap otherwise. */
@@ -135,40 +148,105 @@ export class Store {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    // Closing writes to the file; it is another's when the lock was lost.
+    if (this.lock && !this.lock.held()) return;
     try {
-      if (!this.mode.readOnly) this.db.checkpoint();
       this.db.close();
-      if (!this.mode.readOnly) fs.rmSync(path.join(this.dir, OPEN_MARK), { force: true });
+      // Left behind by a damaged store, so that the next start looks at all of it and repairs it.
+      if (!this.mode.readOnly && !this.db.damaged) fs.rmSync(path.join(this.dir, OPEN_MARK), { force: true });
     } finally {
       this.lock?.release();
     }
   }
 }
 
+const backupsOf = (dir: string) => new Backups(path.join(dir, 'backup'), path.join(dir, FILE));
+const isDamage = (error: unknown) => error instanceof StoreError && error.code === 'store_corrupt';
+const isRefusal = (error: unknown): error is StoreError =>
+  error instanceof StoreError && (error.code === 'store_full' || error.code === 'store_read_only');
+
+function makeFolder(dir: string): void {
+  try {
+    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
+    const text = error instanceof Error ? error.message : String(error);
+    throw new StoreError(
+      'store_read_only',
+      `The folder ${dir} for the store cannot be made (${text}). Choose another one or make it writable.`,
+      { cause: error },
+    );
+  }
+}
+
+/** Runs `act`; on a full disk once more, with the room that was kept for this. */
+async function withRoom<T>(dir: string, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    const meant = refused(error) ?? error;
+    if (!(meant instanceof StoreError && meant.code === 'store_full' && new Ballast(dir).drop())) throw error;
+    return await act();
+  }
+}
+
+/** Looks at the schema without changing a byte. Throws `StoreNewerError`. */
+async function refuseNewer(file: string): Promise<void> {
+  if (!fs.existsSync(file)) return;
+  let db: Database;
+  try {
+    db = await Database.open({ file, onlyRead: 'The store is only looked at.' });
+  } catch (error) {
+    // Killed while it was made, SQLite has to undo something first; opening it for writing does.
+    if (isRefusal(error)) return;
+    throw error;
+  }
+  try {
+    if (db.version > SCHEMA_VERSION) throw new StoreNewerError(db.version, SCHEMA_VERSION);
+  } finally {
+    db.close();
+  }
+}
+
 async function openChecked(file: string, check: boolean): Promise<Database> {
   const db = await Database.open({ file });
-  const verdict = check ? db.check() : 'ok';
-  if (verdict === 'ok') return db;
-  db.close();
-  throw new StoreError('store_corrupt', `The store is damaged: ${verdict}`);
+  try {
+    const verdict = check ? db.check() : 'ok';
+    if (verdict !== 'ok') throw new StoreError('store_corrupt', `The store is damaged: ${verdict}`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Puts the damaged file aside, for good, and the newest good backup in its place. Says what it did. */
 async function restore(file: string, backups: Backups): Promise<string> {
   const aside = `${file}.damaged-${new Date().toISOString().replaceAll(':', '-')}`;
-  for (const suffix of ['', '-wal', '-journal'])
+  const copy = `${file}.restored`;
+  const good = await goodBackup(backups, copy);
+  // The log first: it must not be taken for that of the file that comes.
+  for (const suffix of ['-wal', '-journal', ''])
     if (fs.existsSync(file + suffix)) fs.renameSync(file + suffix, aside + suffix);
-  for (const backup of backups.list()) {
-    fs.copyFileSync(backup, file, fs.constants.COPYFILE_FICLONE);
-    try {
-      (await openChecked(file, true)).close();
-      return `The store was damaged. It is kept as ${path.basename(aside)}; the backup ${path.basename(backup)} took its place.`;
-    } catch (error) {
-      if (!(error instanceof StoreError && error.code === 'store_corrupt')) throw error;
-      fs.rmSync(file, { force: true });
-    }
-  }
-  return `The store was damaged and there was no good backup. It is kept as ${path.basename(aside)}; a new one was made. Sessions of other tools are read anew.`;
+  if (good !== undefined) fs.renameSync(copy, file);
+  syncFolder(path.dirname(file));
+  const kept = `The store was damaged. It is kept as ${path.basename(aside)}`;
+  return good === undefined
+    ? `${kept}; there was no good backup, so a new one was made. Sessions of other tools are read anew.`
+    : `${kept}; the backup ${path.basename(good)} took its place.`;
 }
 
-const text = (error: unknown) => (error instanceof Error ? error.message : String(error));
+/** Copies the newest backup that is whole; undefined when there is none. */
+async function goodBackup(backups: Backups, copy: string): Promise<string | undefined> {
+  for (const backup of backups.list()) {
+    try {
+      fs.copyFileSync(backup, copy, fs.constants.COPYFILE_FICLONE);
+      (await openChecked(copy, true)).close();
+      return backup;
+    } catch (error) {
+      for (const suffix of ['', '-wal', '-journal']) fs.rmSync(copy + suffix, { force: true });
+      if (!isDamage(error)) throw error;
+    }
+  }
+  return undefined;
+}
