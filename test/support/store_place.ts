@@ -37,6 +37,11 @@ export class StorePlace {
     return folder;
   }
 
+  /** Makes a disk larger or smaller. */
+  resize(disk: string, size: string): void {
+    execFileSync('mount', ['-o', `remount,size=${size}`, disk]);
+  }
+
   dispose(): void {
     for (const store of this.stores) store.close();
     for (const folder of this.mounts) execFileSync('umount', ['--lazy', folder]);
