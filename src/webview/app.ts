@@ -1,4 +1,4 @@
-import { html, nothing, render } from 'lit';
+import { html, nothing, render } from 'lit/html.js';
 import type { Entry, Turn } from '../protocol/entry.js';
 import type { SessionDetails } from '../protocol/session.js';
 import type { ReadingPlace, ToPage } from '../protocol/webview.js';

@@ -48,6 +48,19 @@ export class Contents implements ContentReader {
     return image;
   }
 
+  inlineImage(data: string, mimeType: string): Image {
+    const known = this.images.get(data);
+    if (known) return known;
+    const image: Image = {};
+    this.images.set(data, image);
+    try {
+      image.url = pictureUrl([decode(data)], mimeType);
+    } catch (error) {
+      image.problem = error instanceof Error ? error.message : String(error);
+    }
+    return image;
+  }
+
   /** Reads all that is left, a piece at a time, so that a long text shows up as it comes. */
   readMore(ref: string): void {
     const state = this.texts.get(ref) ?? { text: '', done: false, next: 0, reading: false };
@@ -80,9 +93,17 @@ export class Contents implements ContentReader {
     for (let offset: number | undefined = 0; offset !== undefined;) {
       // A multiple of three bytes, so that each piece is whole in base64.
       const piece: EntryContentResult = await this.host.call('content', { ref, offset, limit: 3 * PIECE });
-      parts.push(Uint8Array.from(atob(piece.data), (char) => char.charCodeAt(0)));
+      parts.push(decode(piece.data));
       offset = piece.nextOffset;
     }
-    return URL.createObjectURL(new Blob(parts, { type: mimeType }));
+    return pictureUrl(parts, mimeType);
   }
+}
+
+const decode = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+
+/** Only kinds that are nothing but a picture. */
+function pictureUrl(parts: Uint8Array<ArrayBuffer>[], mimeType: string): string {
+  if (!/^image\/(png|jpe?g|gif|webp|avif|bmp)$/i.test(mimeType)) throw new Error(mimeType);
+  return URL.createObjectURL(new Blob(parts, { type: mimeType }));
 }

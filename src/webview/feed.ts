@@ -1,4 +1,4 @@
-import { render } from 'lit';
+import { render } from 'lit/html.js';
 import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { PageResult, TranscriptUpdate } from '../protocol/aster.js';

@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { SessionDetails, SessionState } from '../protocol/session.js';
 import { icon } from './entries/parts.js';
 import { count } from './format.js';

@@ -1,4 +1,4 @@
-import { structuredPatch } from 'diff';
+import { diffWordsWithSpace, structuredPatch } from 'diff';
 import type { FileDiff } from '../protocol/content.js';
 
 export interface DiffLine {
@@ -7,6 +7,8 @@ export interface DiffLine {
   readonly before?: number;
   readonly after?: number;
   readonly text: string;
+  /** The text in parts, where some words of a changed line are the change. */
+  readonly words?: readonly { readonly text: string; readonly changed: boolean }[];
 }
 
 export interface LineDiff {
@@ -56,5 +58,39 @@ function compare(before: string, after: string): LineDiff {
       }
     }
   }
-  return { lines, added, removed };
+  return { lines: withWords(lines), added, removed };
+}
+
+/** Longest line whose words are compared. */
+const MAX_WORDS = 400;
+
+/** Marks the words that changed where as many lines came as went. */
+function withWords(lines: readonly DiffLine[]): DiffLine[] {
+  const made = [...lines];
+  for (let start = 0; start < made.length;) {
+    let middle = start;
+    while (made[middle]?.kind === 'del') middle += 1;
+    let end = middle;
+    while (made[end]?.kind === 'add') end += 1;
+    const pairs = Math.min(middle - start, end - middle);
+    for (let index = 0; index < pairs; index += 1) markPair(made, start + index, middle + index);
+    start = Math.max(end, start + 1);
+  }
+  return made;
+}
+
+function markPair(lines: DiffLine[], before: number, after: number): void {
+  const old = lines[before];
+  const fresh = lines[after];
+  if (!old || !fresh || old.text.length > MAX_WORDS || fresh.text.length > MAX_WORDS) return;
+  const parts = diffWordsWithSpace(old.text, fresh.text);
+  const same = parts
+    .filter((part) => !part.added && !part.removed)
+    .reduce((sum, part) => sum + part.value.trim().length, 0);
+  // Lines that share little are not versions of each other.
+  if (same * 2.5 < Math.max(old.text.trim().length, fresh.text.trim().length)) return;
+  const side = (other: 'added' | 'removed', own: 'added' | 'removed') =>
+    parts.filter((part) => !part[other]).map((part) => ({ text: part.value, changed: part[own] }));
+  lines[before] = { ...old, words: side('added', 'removed') };
+  lines[after] = { ...fresh, words: side('removed', 'added') };
 }

@@ -1,21 +1,18 @@
 import DOMPurify from 'dompurify';
 import hljs from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
-import css from 'highlight.js/lib/languages/css';
 import diff from 'highlight.js/lib/languages/diff';
 import go from 'highlight.js/lib/languages/go';
-import java from 'highlight.js/lib/languages/java';
 import json from 'highlight.js/lib/languages/json';
 import python from 'highlight.js/lib/languages/python';
 import rust from 'highlight.js/lib/languages/rust';
-import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 import MarkdownIt from 'markdown-it';
 import { t } from './texts.js';
 
-const languages = { bash, css, diff, go, java, json, python, rust, sql, typescript, xml, yaml };
+const languages = { bash, diff, go, json, python, rust, typescript, xml, yaml };
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
 hljs.registerAliases(['js', 'javascript', 'jsx', 'tsx', 'ts', 'mjs'], { languageName: 'typescript' });
 hljs.registerAliases(['sh', 'shell', 'zsh', 'console'], { languageName: 'bash' });
@@ -26,6 +23,9 @@ const MAX_COLOURED = 40_000;
 const KEEP = 400;
 /** A file, not a link to the web: opened in the editor. */
 const filePath = /^(?!\/\/)(?:\.{0,2}\/)?[\w@.\-/ ]+\.\w+(?::\d+|#L\d+)?$/;
+
+/** A file that is named in the text: it has a folder or a line, so that not every word with a dot is one. */
+const namedFile = /^(?=.*(?:\/|:\d))(?!\/\/)(?:\.{0,2}\/)?[\w@.-]+(?:\/[\w@.-]+)*\.[a-z]\w{0,9}(?::\d+)?$/i;
 
 /** The address of a link without its escapes; as it is when they are not whole. */
 function decoded(href: string): string {
@@ -66,6 +66,25 @@ markdown.renderer.rules.fence = (tokens, index) =>
 markdown.renderer.rules.code_block = (tokens, index) => codeBlock(tokens[index]?.content ?? '', '');
 markdown.renderer.rules.table_open = () => '<div class="table-box" tabindex="0"><table class="md">';
 markdown.renderer.rules.table_close = () => '</table></div>';
+// The policy allows no style attributes: the alignment of a cell is a class.
+const cell: NonNullable<typeof markdown.renderer.rules.td_open> = (tokens, index, options, _env, self) => {
+  const token = tokens[index];
+  const style = token?.attrGet('style');
+  if (token && style !== null && style !== undefined) {
+    token.attrs = (token.attrs ?? []).filter(([name]) => name !== 'style');
+    const side = /right|center/.exec(String(style))?.[0];
+    if (side !== undefined) token.attrJoin('class', side);
+  }
+  return self.renderToken(tokens, index, options);
+};
+markdown.renderer.rules.th_open = cell;
+markdown.renderer.rules.td_open = cell;
+// A file's name with a folder or a line leads to the file.
+markdown.renderer.rules.code_inline = (tokens, index) => {
+  const text = tokens[index]?.content ?? '';
+  const code = `<code>${attribute(text)}</code>`;
+  return namedFile.test(text) ? `<a href="${attribute(encodeURI(text))}">${code}</a>` : code;
+};
 // Nothing is loaded from elsewhere: an image is its text and its address.
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index];
@@ -87,58 +106,61 @@ function withTasks(html: string): string {
 /** The web, or a file: no other scheme, but a file's name with a line. */
 const safeAddress = /^(?:(?:https?|mailto):|[\w.-]+\.\w+:\d+$|(?![a-z][a-z\d+.-]*:))/i;
 
-const cache = new Map<string, string>();
+const ALLOWED = {
+  ALLOWED_TAGS: (
+    'p br hr h1 h2 h3 h4 h5 h6 strong em s code pre blockquote ul ol li a table thead tbody tr th td ' +
+    'span div header button i'
+  ).split(' '),
+  ALLOWED_ATTR: ['href', 'class', 'type', 'title', 'role', 'tabindex', 'data-act', 'start', 'aria-label'],
+  ALLOW_DATA_ATTR: false,
+  ALLOWED_URI_REGEXP: safeAddress,
+};
 
-/** Markdown as safe HTML. The text is a transcript's: data, whatever it says. */
-export function toHtml(text: string): string {
-  const known = cache.get(text);
-  if (known !== undefined) return known;
-  const html = DOMPurify.sanitize(withTasks(markdown.render(text)), {
-    ALLOWED_TAGS: [
-      ...[
-        'p',
-        'br',
-        'hr',
-        'h1',
-        'h2',
-        'h3',
-        'h4',
-        'h5',
-        'h6',
-        'strong',
-        'em',
-        's',
-        'code',
-        'pre',
-        'blockquote',
-      ],
-      ...[
-        'ul',
-        'ol',
-        'li',
-        'a',
-        'table',
-        'thead',
-        'tbody',
-        'tr',
-        'th',
-        'td',
-        'span',
-        'div',
-        'header',
-        'button',
-        'i',
-      ],
-    ],
-    ALLOWED_ATTR: ['href', 'class', 'type', 'title', 'role', 'tabindex', 'data-act', 'start', 'aria-label'],
-    ALLOW_DATA_ATTR: false,
-    ALLOWED_URI_REGEXP: safeAddress,
-  });
-  cache.set(text, html);
-  const oldest = cache.keys().next().value;
-  if (cache.size > KEEP && oldest !== undefined) cache.delete(oldest);
-  return html;
+/** What was made of a text before, newest last. */
+class Recent<T> {
+  private readonly made = new Map<string, T>();
+
+  constructor(private readonly keep: number) {}
+
+  get(text: string, make: () => T): T {
+    const known = this.made.get(text) ?? make();
+    this.made.delete(text);
+    this.made.set(text, known);
+    const oldest = this.made.keys().next().value;
+    if (this.made.size > this.keep && oldest !== undefined) this.made.delete(oldest);
+    return known;
+  }
 }
+
+const texts = new Recent<readonly string[]>(KEEP);
+const pieces = new Recent<string>(4 * KEEP);
+
+/** The tokens of each paragraph, list, table and so on. */
+function topLevel<T extends { level: number; nesting: number }>(tokens: readonly T[]): T[][] {
+  const groups: T[][] = [];
+  let group: T[] = [];
+  for (const token of tokens) {
+    group.push(token);
+    if (token.level > 0 || token.nesting > 0) continue;
+    groups.push(group);
+    group = [];
+  }
+  return groups;
+}
+
+function render(text: string): string[] {
+  const env = {};
+  return topLevel(markdown.parse(text, env)).map((tokens) => {
+    const made = withTasks(markdown.renderer.render(tokens, markdown.options, env));
+    return pieces.get(made, () => DOMPurify.sanitize(made, ALLOWED));
+  });
+}
+
+/**
+ * Markdown as safe HTML, a piece for each paragraph, list and so on: of a text that grows only the last pieces change.
+ * The text is a transcript's: data, whatever it says.
+ */
+export const toHtml = (text: string): readonly string[] => texts.get(text, () => render(text));
 
 /** The file and line that a link of a transcript means; undefined for the web. */
 export function fileOf(href: string): { path: string; line?: number } | undefined {

@@ -1,4 +1,4 @@
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, render, type TemplateResult } from 'lit/html.js';
 import type { Turn } from '../protocol/entry.js';
 import { icon } from './entries/parts.js';
 import { count, duration } from './format.js';

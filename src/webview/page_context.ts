@@ -17,6 +17,8 @@ export interface ContentReader {
   /** What is known of a ref; the first call for an image begins to read it. */
   text(ref: string): { readonly text: string; readonly done: boolean; readonly problem?: string } | undefined;
   image(ref: string, mimeType: string): { readonly url?: string; readonly problem?: string };
+  /** A picture that came with its entry, as base64. */
+  inlineImage(data: string, mimeType: string): { readonly url?: string; readonly problem?: string };
   /** Reads the next piece. */
   readMore(ref: string): void;
 }

@@ -1,4 +1,4 @@
-import { html, nothing, render, type TemplateResult } from 'lit';
+import { html, nothing, render, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
 import type { Interjection } from '../protocol/deck.js';
 import type { SessionDetails } from '../protocol/session.js';

@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { Entry } from '../../protocol/entry.js';
 import type { Block } from '../blocks.js';
 import { duration, short, time } from '../format.js';

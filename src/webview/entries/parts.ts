@@ -1,7 +1,8 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import type { ContentBlock } from '../../protocol/content.js';
 import type { Entry } from '../../protocol/entry.js';
+import { stretches } from '../ansi.js';
 import { bytes } from '../format.js';
 import { toHtml } from '../markdown.js';
 import type { PageContext } from '../page_context.js';
@@ -25,7 +26,9 @@ export const articleLabel = (entry: Entry, label: string) => `${label}, ${t('Tur
 
 /** `live`: it is still being written, and a caret stands at its end. */
 export function prose(text: string, live = false): TemplateResult {
-  return html`<div class="prose ${live ? 'streaming' : ''}" dir="auto">${unsafeHTML(toHtml(text))}</div>`;
+  return html`<div class="prose ${live ? 'streaming' : ''}" dir="auto">
+    ${toHtml(text).map((piece) => unsafeHTML(piece))}
+  </div>`;
 }
 
 /** A line that unfolds: icon, verb, target, note. The icon turns into a chevron on hover and when it is open. */
@@ -84,22 +87,40 @@ export const copyButton = (context: PageContext, text: () => string, label = t('
 /** Text in a box of its own, with wrap and copy, and the way to what was cut. */
 export function textBlock(
   context: PageContext,
-  box: { text: string; header?: unknown; truncated?: Entry['truncated'] | undefined; wrap?: boolean },
+  box: {
+    text: string;
+    header?: unknown;
+    truncated?: Entry['truncated'] | undefined;
+    wrap?: boolean;
+    /** The text is a terminal's, with its colours. */
+    terminal?: boolean;
+  },
 ): TemplateResult {
   const more = box.truncated && context.contents.text(box.truncated.ref);
   const text = more && more.text !== '' ? more.text : box.text;
+  const shown = box.terminal === true ? coloured(text) : text;
+  const head = html`<header>
+    ${box.header ?? nothing}<span class="grow"></span>
+    <button class="ib" type="button" data-act="wrap" aria-label=${t('Wrap lines')} title=${t('Wrap lines')}>
+      ${icon('word-wrap')}
+    </button>
+    ${copyButton(context, () => text)}
+  </header>`;
   return html`<div class="block">
-    <header>
-      ${box.header ?? nothing}<span class="grow"></span>
-      <button class="ib" type="button" data-act="wrap" aria-label=${t('Wrap lines')} title=${t('Wrap lines')}>
-        ${icon('word-wrap')}
-      </button>
-      ${copyButton(context, () => text)}
-    </header>
-    <pre class=${box.wrap === true ? 'wrap' : ''} tabindex="0">${text}</pre>
+    ${
+      text === ''
+        ? nothing
+        : html`${head}
+            <pre class=${box.wrap === true ? 'wrap' : ''} tabindex="0">${shown}</pre>`
+    }
     ${box.truncated ? rest(context, box.truncated) : nothing}
   </div>`;
 }
+
+const coloured = (text: string) =>
+  stretches(text).map((part) =>
+    part.look === '' ? part.text : html`<span class=${part.look}>${part.text}</span>`,
+  );
 
 function rest(context: PageContext, { bytes: size, ref }: NonNullable<Entry['truncated']>): TemplateResult {
   const more = context.contents.text(ref);
@@ -133,13 +154,7 @@ export function attachments(context: PageContext, content: readonly ContentBlock
         return image(context, block);
       case 'resource_link':
       case 'resource':
-        return html`<button
-          class="chip"
-          type="button"
-          @click=${() => context.host.act({ action: 'openFile', path: block.uri.replace(/^file:\/\//, '') })}
-        >
-          ${icon('file')}<bdi class="clip">${('name' in block ? block.name : undefined) ?? block.uri}</bdi>
-        </button>`;
+        return resource(context, block.uri, 'name' in block ? block.name : undefined);
       case 'raw':
         return textBlock(context, {
           text: block.text,
@@ -153,10 +168,38 @@ export function attachments(context: PageContext, content: readonly ContentBlock
   return parts.some((part) => part !== nothing) ? html`<div class="files">${parts}</div>` : nothing;
 }
 
+/** A file or a page of the web; of another kind only its name. */
+function resource(context: PageContext, uri: string, name: string | undefined): TemplateResult {
+  const label = html`<bdi class="clip">${name ?? uri}</bdi>`;
+  const file = pathOf(uri);
+  if (file === undefined && !/^https?:/i.test(uri))
+    return html`<span class="chip">${icon('link')}${label}</span>`;
+  const open = () =>
+    context.host.act(
+      file === undefined ? { action: 'openLink', href: uri } : { action: 'openFile', path: file },
+    );
+  return html`<button class="chip" type="button" title=${uri} @click=${open}>
+    ${icon(file === undefined ? 'globe' : 'file')}${label}
+  </button>`;
+}
+
+/** The file that an address means; undefined when it is none. */
+function pathOf(uri: string): string | undefined {
+  if (!/^[a-z][a-z\d+.-]+:/i.test(uri)) return uri;
+  const path = /^file:\/\/(\/[^?#]*)/i.exec(uri)?.[1];
+  if (path === undefined) return undefined;
+  try {
+    return decodeURIComponent(path).replace(/^\/([a-z]:)/i, '$1');
+  } catch {
+    // Its escapes are not whole: the name as it stands.
+    return path;
+  }
+}
+
 function image(context: PageContext, block: Extract<ContentBlock, { type: 'image' }>): TemplateResult {
   const { url, problem } =
     block.ref === undefined
-      ? { url: undefined, problem: undefined }
+      ? context.contents.inlineImage(block.data ?? '', block.mimeType)
       : context.contents.image(block.ref, block.mimeType);
   return html`<figure class="pic">
     ${

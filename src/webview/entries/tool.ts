@@ -1,8 +1,9 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit/html.js';
 import type { FileDiff, ToolCall, ToolKind } from '../../protocol/content.js';
 import type { Entry } from '../../protocol/entry.js';
 import { duration } from '../format.js';
-import { lineDiff } from '../line_diff.js';
+import { hitsIn, type Hit } from '../hits.js';
+import { lineDiff, type DiffLine } from '../line_diff.js';
 import type { PageContext } from '../page_context.js';
 import { t, type Text } from '../texts.js';
 import { attachments, foldLine, icon, plainText, textBlock } from './parts.js';
@@ -21,6 +22,7 @@ const looks: Record<ToolKind, { icon: string; verb: Text }> = {
 };
 
 const MAX_DIFF_LINES = 400;
+const MAX_HITS = 100;
 
 /** The path below the session's folder, when it is in it. */
 function shortPath(path: string, cwd: string): string {
@@ -94,7 +96,7 @@ function diffBlock(context: PageContext, entry: Entry, diff: FileDiff, index: nu
           (line) =>
             html`<div class="dl ${line.kind}">
               <span>${line.before ?? ''}</span><span>${line.after ?? ''}</span
-              ><span class="sg">${signs[line.kind]}</span><code>${line.text}</code>
+              ><span class="sg">${signs[line.kind]}</span><code>${changedWords(line)}</code>
             </div>`,
         )}
       </div>
@@ -116,6 +118,35 @@ function diffBlock(context: PageContext, entry: Entry, diff: FileDiff, index: nu
   </div>`;
 }
 
+const changedWords = (line: DiffLine): unknown =>
+  line.words?.map(({ text, changed }) => (changed ? html`<mark>${text}</mark>` : text)) ?? line.text;
+
+/** The places that a search found, each a way to it. */
+function hitList(context: PageContext, hits: readonly Hit[]): TemplateResult {
+  const { cwd } = context.details();
+  return html`<div class="block">
+    <div class="hits" tabindex="0" role="group" aria-label=${t('Output')}>
+      ${hits
+        .slice(0, MAX_HITS)
+        .map(
+          ({ path, line, text }) =>
+            html`<button
+              type="button"
+              title=${t('Open file')}
+              @click=${() => context.host.act({ action: 'openFile', path, line })}
+            >
+              <bdi>${shortPath(path, cwd)}:${line}</bdi><span>${text}</span>
+            </button>`,
+        )}
+    </div>
+    ${
+      hits.length > MAX_HITS
+        ? html`<footer><span>${t('First {0} of {1}', MAX_HITS, hits.length)}</span></footer>`
+        : nothing
+    }
+  </div>`;
+}
+
 function inputText(tool: ToolCall): string {
   if (tool.input === undefined || tool.input === null) return '';
   return typeof tool.input === 'string' ? tool.input : JSON.stringify(tool.input, null, 2);
@@ -124,18 +155,32 @@ function inputText(tool: ToolCall): string {
 function body(context: PageContext, entry: Entry, tool: ToolCall): unknown {
   const output = plainText(tool.output ?? []);
   const { truncated } = entry;
+  // The ref begins with the part that was cut; without one it is the output.
+  const cut = /^(?:input|diffs|entry|content):/.test(truncated?.ref ?? '') ? undefined : truncated;
   const parts: unknown[] = (tool.diffs ?? []).map((diff, index) => diffBlock(context, entry, diff, index));
+  const hits = tool.kind === 'search' && cut === undefined ? hitsIn(output) : undefined;
   if (tool.kind === 'execute') {
-    const header = html`<span class="mono cmd clip">${tool.title}</span>`;
-    parts.push(textBlock(context, { text: output === '' ? t('No output.') : output, header, truncated }));
-  } else {
+    const text = output !== '' ? output : tool.status === 'in_progress' ? '' : t('No output.');
+    const header = html`<span class="mono cmd clip" title=${tool.title}>${tool.title}</span>`;
+    parts.push(textBlock(context, { text, header, truncated: cut, terminal: true }));
+  } else if (hits) parts.push(hitList(context, hits));
+  else {
     const input = inputText(tool);
     if (parts.length === 0 && input !== '' && tool.kind !== 'read')
       parts.push(textBlock(context, { text: input, wrap: true, header: html`<span>${t('Input')}</span>` }));
     if (output !== '' && (parts.length === 0 || tool.kind !== 'edit' || tool.status === 'failed'))
-      parts.push(textBlock(context, { text: output, truncated, header: html`<span>${t('Output')}</span>` }));
+      parts.push(
+        textBlock(context, {
+          text: output,
+          truncated: cut,
+          header: html`<span>${t('Output')}</span>`,
+          terminal: true,
+        }),
+      );
     if (parts.length === 0) parts.push(html`<p class="dim">${t('No output.')}</p>`);
   }
+  // Arguments or a change that were cut, or several parts: all of it on demand.
+  if (truncated && !cut) parts.push(textBlock(context, { text: '', truncated, wrap: true }));
   parts.push(attachments(context, tool.output ?? []));
   if (tool.childSessionId !== undefined) parts.push(childLink(context, tool.childSessionId));
   return parts;
