@@ -21,7 +21,14 @@ export interface StartedService {
 
 /** What was written to the file from `offset` on: its last line where that is the reason, else its end. */
 function tail(file: string, offset: number, code: number | null): string {
-  const text = fs.readFileSync(file).subarray(offset).toString('utf8').trim();
+  let text: string;
+  try {
+    text = fs.readFileSync(file).subarray(offset).toString('utf8').trim();
+  } catch (error) {
+    // The folder went with what was said: nobody waits for this but the end of the process.
+    if (systemCode(error) === undefined) throw error;
+    return '';
+  }
   if (code === EXIT_NOT_STARTED) return text.slice(text.lastIndexOf('\n') + 1);
   return text.length > MAX_REASON_LENGTH ? `…${text.slice(-MAX_REASON_LENGTH)}` : text;
 }

@@ -149,6 +149,17 @@ describe('attaching to the service', function () {
     });
   });
 
+  it('does not end its caller when the store is removed under the service', async () => {
+    const { pid, socket } = await place.attach();
+    socket.destroy();
+    fs.rmSync(place.store, { recursive: true });
+    process.kill(pid, 'SIGKILL');
+    // What is thrown when a child's end is told would end this process.
+    await until(() => !isAlive(pid), 'the service ends');
+    const again = await place.attach();
+    assert.notEqual(again.pid, pid);
+  });
+
   it('starts a service from the command line and prints who it is', async () => {
     const first = await outcome(await place.command('--attach-or-start'));
     assert.equal(first.code, 0, first.stderr);
