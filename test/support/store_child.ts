@@ -1,5 +1,7 @@
-// A process that uses a store, to be killed. usage: store_child.ts burst|own DIR
+// A process that uses a store, to be killed. usage: store_child.ts burst|own|blobs DIR
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
+import { Blobs } from '../../src/service/store/blobs.js';
 import { OwnerLock } from '../../src/service/store/lock.js';
 import { Store } from '../../src/service/store/store.js';
 import { aSession, anEntry } from './store_place.js';
@@ -41,5 +43,12 @@ async function own(dir: string): Promise<void> {
   }
 }
 
+/** Keeps blobs of some megabytes for ever; prints the sha256 of each once it is acknowledged. */
+function blobs(dir: string): void {
+  const kept = new Blobs(dir);
+  for (;;) fs.writeSync(1, `${kept.put(randomBytes(3 << 20))}\n`);
+}
+
 const [what, dir] = process.argv.slice(2);
-void (what === 'burst' ? burst : own)(dir!);
+if (what === 'blobs') blobs(dir!);
+else void (what === 'burst' ? burst : own)(dir!);

@@ -169,7 +169,7 @@ function makeFolder(dir: string): void {
   try {
     fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (fs.existsSync(dir) && fs.statSync(dir).isDirectory()) return;
     const text = error instanceof Error ? error.message : String(error);
     throw new StoreError(
       'store_read_only',

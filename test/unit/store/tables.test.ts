@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import * as z from 'zod';
+import { Database } from '../../../src/service/store/database.js';
 import { aSession, anEntry, StorePlace } from '../../support/store_place.js';
 import type { Store } from '../../../src/service/store/store.js';
 import type { TurnToStore } from '../../../src/service/store/tables/turns.js';
@@ -163,8 +165,17 @@ describe('what the store keeps', () => {
   it('is one generation only after the others were removed', async () => {
     store.records.putEntries('one', 1, [anEntry(0)]);
     store.records.putEntries('one', 2, [anEntry(0), anEntry(1)]);
+    store.records.putEntries(
+      'one',
+      3,
+      Array.from({ length: 4500 }, (_, ordinal) => anEntry(ordinal)),
+    );
+    let turnsOfTheLoop = 0;
+    const count = setInterval(() => (turnsOfTheLoop += 1), 0);
     await store.records.removeOtherGenerations('one', 2);
-    assert.deepEqual(store.records.entries('one', 1, 0, 10), []);
+    clearInterval(count);
+    assert.ok(turnsOfTheLoop > 0, 'others had to wait for the whole removal');
+    for (const other of [1, 3]) assert.deepEqual(store.records.entries('one', other, 0, 10), []);
     assert.equal(store.records.entries('one', 2, 0, 10).length, 2);
   });
 
@@ -259,5 +270,74 @@ describe('what the store keeps', () => {
     store.records.putTrash({ ...deletion, name: 'one-6' });
     store.records.removeTrash('one-6');
     assert.deepEqual(store.records.trash(), [deletion]);
+  });
+
+  it('is files of other tools with how far they are read', async () => {
+    const file = {
+      path: '/home/me/会.jsonl',
+      source: 'codex' as const,
+      role: 'subagent' as const,
+      sessionId: 'one',
+      size: 5_000_000_000,
+      mtimeMs: 1_790_000_000_123.25,
+      ino: '18446744073709551615',
+      offset: 4_999_999_999,
+      indexedSize: 4_999_999_999,
+      indexedMtimeMs: 1_790_000_000_000.5,
+    };
+    const state = { open: ['x'] };
+    store.records.putFile(file, state);
+    store.records.putFile({ ...file, path: '/other' });
+    await reopen();
+    const byPath = () => store.records.files().sort((a, b) => a.path.localeCompare(b.path));
+    assert.deepEqual(byPath(), [file, { ...file, path: '/other' }]);
+    assert.deepEqual(store.records.fileState(file.path), state);
+    assert.equal(store.records.fileState('/other'), undefined);
+    store.records.putFile({ ...file, offset: 7 });
+    assert.deepEqual(store.records.fileState(file.path), state);
+    store.records.putFile(file, null);
+    assert.equal(store.records.fileState(file.path), undefined);
+    store.records.removeFile('/other');
+    assert.deepEqual(store.records.files(), [file]);
+  });
+
+  it('is the tokens of a message once, and how a compaction ended', async () => {
+    const at = 1_790_000_000_123;
+    const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, reasoning: 5 };
+    const record = { sessionId: 'one', messageId: 'm1', agent: 'a', model: 'b', at, usage, elapsedMs: 9 };
+    store.runs.addUsage(record);
+    store.runs.addUsage({ ...record, at: at + 1, usage: { input: 100 } });
+    store.records.putUsage('one', [
+      { messageId: 'm1', at, usage },
+      { messageId: 'm2', at, usage: {} },
+    ]);
+    const compaction = { sessionId: 'one', runId: 'r', entryId: 'e', startedAt: at };
+    store.runs.addCompaction({ ...compaction, id: 'c1' });
+    store.runs.addCompaction({ ...compaction, id: 'c2' });
+    store.runs.endCompaction('c1', {
+      status: 'completed',
+      tokensBefore: 200_000,
+      tokensAfter: 9,
+      endedAt: at + 5,
+    });
+    store.runs.endCompaction('c2', { status: 'failed', error: 'no', endedAt: at + 6 });
+    store.close();
+    const database = await Database.open({ file: place.file });
+    const rows = (sql: string) => database.all(z.record(z.string(), z.unknown()), sql);
+    const recorded = rows(
+      'SELECT message, agent, model, at, input, output, cache_read, cache_write, reasoning, elapsed_ms FROM usage_record ORDER BY message',
+    );
+    const ended = rows(
+      'SELECT id, status, tokens_before, tokens_after, error, started_at, ended_at FROM compaction ORDER BY id',
+    );
+    database.close();
+    assert.deepEqual(recorded.map(Object.values), [
+      ['m1', 'a', 'b', at, 1, 2, 3, 4, 5, 9],
+      ['m2', null, null, at, null, null, null, null, null, null],
+    ]);
+    assert.deepEqual(ended.map(Object.values), [
+      ['c1', 'completed', 200_000, 9, null, at, at + 5],
+      ['c2', 'failed', null, null, 'no', at, at + 6],
+    ]);
   });
 });
