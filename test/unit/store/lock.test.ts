@@ -84,6 +84,33 @@ describe('the owner lock', () => {
     assert.equal(fs.readFileSync(file(mine + 1), 'utf8'), JSON.stringify({ pid: 1, start: null }));
   });
 
+  it('is looked at once more before a transaction is committed', async () => {
+    const store = await place.open();
+    const name = fs.readdirSync(place.dir).find((one) => one.startsWith('owner.'));
+    const lose = () => owned(Number(name!.split('.')[1]) + 1, JSON.stringify({ pid: 1, start: null }));
+    assert.throws(
+      () =>
+        store.records.transaction(() => {
+          store.records.setMeta('in', 'a transaction');
+          lose();
+        }),
+      { code: 'store_read_only' },
+    );
+    assert.equal(store.records.getMeta('in'), undefined);
+  });
+
+  it('was lost: then closing the store writes nothing', async () => {
+    const store = await place.open();
+    const name = fs.readdirSync(place.dir).find((one) => one.startsWith('owner.'));
+    store.records.setMeta('in', 'the log');
+    owned(Number(name!.split('.')[1]) + 1, JSON.stringify({ pid: 1, start: null }));
+    const bytes = () => ['', '-wal'].map((suffix) => fs.readFileSync(place.file + suffix).toString('base64'));
+    const before = bytes();
+    store.close();
+    assert.ok(before.every((one) => one !== ''));
+    assert.deepEqual(bytes(), before);
+  });
+
   it('works where the file system has no links', () => {
     const { linkSync } = fs;
     fs.linkSync = () => {
