@@ -15,6 +15,7 @@ const DEFAULT_IDLE_MS = 30_000;
 const STOP_RUNS_MS = 10_000;
 /** Answers that are on their way out get this long. */
 const FLUSH_MS = 500;
+const LAST_ANSWER_MS = 50;
 
 export interface ServiceOptions {
   readonly storeDir: string;
@@ -122,6 +123,8 @@ export class Service {
       this.listener?.stopAccepting();
       if (this.listener) withdrawEndpoint(this.options.storeDir, this.listener.token);
       await this.stopRuns();
+      // The answer to who asked for the end is still being written.
+      if ((this.listener?.peers ?? 0) > 0) await sleep(LAST_ANSWER_MS);
       this.clients.endAll();
       if ((this.listener?.peers ?? 0) > 0) await sleep(FLUSH_MS);
       this.listener?.destroyAll();

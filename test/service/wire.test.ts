@@ -137,6 +137,18 @@ describe('the wire of an editor', function () {
     peer.close();
   });
 
+  it('answers who asks it to stop, and ends', async () => {
+    const other = new ServicePlace();
+    try {
+      const peer = await EditorPeer.open(other);
+      const answer = await peer.request('deck/service/stop', {});
+      assert.deepEqual(answer, { stopping: true, activeRuns: 0 });
+      await until(() => !isAlive(peer.pid), 'the service ends');
+    } finally {
+      await other.dispose();
+    }
+  });
+
   it('tolerates what editors send besides, and ends after shutdown and exit without ending the service', async () => {
     const peer = await EditorPeer.open(place);
     const other = await EditorPeer.open(place);

@@ -27,6 +27,8 @@ export interface DeleteParts {
   readonly moves: Moves;
   readonly runs: () => RunControl;
   readonly log: Log;
+  /** Frees room that is kept for a full disk; false when there is none. */
+  readonly makeRoom: () => boolean;
   /** The session is gone: nobody is told of it any more. */
   readonly onGone: (sessionId: string) => void;
   /** Files came back. */
@@ -74,7 +76,7 @@ export class Deletions {
     const paths = await this.belongings(own);
     const deletedAt = this.timeOfDeletion();
     const undoUntil = deletedAt + UNDO_MS;
-    await moves.during(paths, async () => {
+    const move = async () => {
       const name = await trash.put(id, paths, deletedAt);
       try {
         if (family.some((record) => this.parts.runs().activeRun(record.id)))
@@ -89,9 +91,21 @@ export class Deletions {
         throw error;
       }
       for (const { path } of own) files.forget(path);
-    });
+    };
+    await moves.during(paths, () => this.withRoom(move));
     for (const record of family) onGone(record.id);
     return { deleted: true, undoUntil: new Date(undoUntil).toISOString() };
+  }
+
+  /** Deleting is how a person makes room, so it must work on a full disk too. `work` undoes itself when it fails. */
+  private async withRoom(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isFull(error) || !this.parts.makeRoom()) throw error;
+      this.parts.log.warn('the disk is full: freed the room that was kept for deleting');
+      await work();
+    }
   }
 
   /** No two deletions have the same: it tells what was deleted together. */
@@ -242,4 +256,9 @@ export class Deletions {
         if (shelf.book.getDeleted(id)) shelf.book.drop(id);
       }
   }
+}
+
+function isFull(error: unknown): boolean {
+  if (error instanceof DomainError) return error.code === 'store_full';
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }

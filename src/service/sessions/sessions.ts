@@ -70,7 +70,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const SECRET = 'cursor-secret';
 
 export interface SessionsParts {
-  readonly store: Pick<Store, 'records' | 'dir' | 'mode'>;
+  readonly store: Pick<Store, 'records' | 'dir' | 'mode' | 'freeBallast'>;
   readonly sources: readonly Source[];
   readonly scanner: Scanner;
   readonly clients: Clients;
@@ -177,6 +177,7 @@ export class Sessions {
       moves,
       runs,
       log,
+      makeRoom: () => store.freeBallast(),
       onGone: (id) => watchers.forget(id),
       onBack: () => this.follow(this.catalogue.look()),
     });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { DeletedResult } from '../../../src/protocol/deck.js';
+import { loadSqlite } from '../../../src/service/store/sqlite.js';
 import { Trash } from '../../../src/service/sessions/trash.js';
 import {
   ClaudeFile,
@@ -49,6 +50,24 @@ describe('deleting sessions', () => {
   const listed = async () =>
     (await deck.sessions.list(deck.client, {})).sessions.map(({ sessionId }) => sessionId);
   const remove = (client = deck.client) => deck.sessions.delete(client, { sessionId: ID, cwd: CWD });
+
+  it('works on a full disk, with the room that is kept for it', async () => {
+    const { files } = await loadSqlite();
+    const ballast = join(deck.storeDir, 'ballast');
+    assert.ok(existsSync(ballast));
+    files.beforeWrite = () => {
+      if (existsSync(ballast)) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    };
+    try {
+      await remove();
+    } finally {
+      files.beforeWrite = undefined;
+    }
+    assert.deepEqual(await listed(), []);
+    assert.equal(existsSync(file.path) || existsSync(ballast), false);
+    await reopen();
+    assert.deepEqual(await listed(), []);
+  });
 
   it('moves the files away, survives restarts, and comes back byte for byte', async () => {
     const bytes = readFileSync(file.path);

@@ -184,7 +184,7 @@ export async function openDeck(
           throw new StoreError('store_read_only', 'The store can only be read.');
         };
   const sessions = new Sessions({
-    store: { records, dir, mode },
+    store: { records, dir, mode, freeBallast: () => store.freeBallast() },
     sources,
     scanner,
     clients,
