@@ -49,6 +49,7 @@ export const pageStrings = [
   'new file',
   '{0} lines',
   '{0} steps',
+  '{0} more steps',
   '1 step',
   '{0} failed',
   '{0} files changed',

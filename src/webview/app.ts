@@ -106,7 +106,8 @@ export class App {
       contents,
       details: () => this.details ?? details,
       isOpen: (key: string, fallback: boolean) => this.feed?.isOpen(key, fallback) ?? fallback,
-      toggle: (key: string, open: boolean, clicked: Element) => this.feed?.toggle(key, open, clicked),
+      toggle: (keys: readonly string[], open: boolean, clicked: Element) =>
+        this.feed?.toggle(keys, open, clicked),
     };
     const failed = (error: unknown) => this.fail(error);
     const elements = { scroller: part('scroller'), list: part('feed') };

@@ -88,14 +88,6 @@ export class EntryWindow {
     return page.entries.map((entry) => changed.get(entry.ordinal) ?? entry);
   }
 
-  /** Drops entries at one side, so that at most `keep` are left. */
-  trim(side: 'start' | 'end', keep: number): void {
-    const extra = this.entries.length - keep;
-    if (extra <= 0) return;
-    if (side === 'start') this.entries.splice(0, extra);
-    else this.entries.splice(keep, extra);
-  }
-
   /** Drops the entries before or after an ordinal. */
   keepFrom(ordinal: number): void {
     this.entries = this.entries.filter((entry) => entry.ordinal >= ordinal);
@@ -103,14 +95,6 @@ export class EntryWindow {
 
   keepUpTo(ordinal: number): void {
     this.entries = this.entries.filter((entry) => entry.ordinal <= ordinal);
-  }
-
-  byId(id: string): Entry | undefined {
-    return this.entries.find((entry) => entry.id === id);
-  }
-
-  byOrdinal(ordinal: number): Entry | undefined {
-    return this.entries[ordinal - (this.first?.ordinal ?? 0)];
   }
 
   apply(update: TranscriptUpdate): Applied {

@@ -3,24 +3,32 @@ import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { PageResult, TranscriptUpdate } from '../protocol/aster.js';
 import type { Entry } from '../protocol/entry.js';
-import { holds, toBlocks, type Block } from './blocks.js';
+import { entriesOf, holds, toBlocks, type Block } from './blocks.js';
 import { copyTurn } from './copy_turn.js';
 import { safeTemplate } from './entries/entry.js';
 import { EntryWindow } from './entry_window.js';
 import type { Host } from './host.js';
 import type { PageContext } from './page_context.js';
+import { SHOWN_STEPS } from './entries/tool.js';
 import { Rows } from './rows.js';
 
-/** Entries kept in the page; the others are read again when they come into view. */
-const KEEP = 300;
+/** Rows kept in the page; what is beyond is read again when it comes near. */
+const MAX_ROWS = 300;
+/** Entries kept behind those rows: one row may be a folded run of many. */
+const MAX_ENTRIES = 3_000;
+/** Pixels around the view in which nothing is dropped; more than `AHEAD`, or it would be read again at once. */
+const KEEP_AROUND = 2_600;
 /** Pixels before an end of what is loaded at which more is read. */
 const AHEAD = 1_600;
 /** So near to the end the page follows what is written. */
 const NEAR_END = 160;
 /** Part of the view's height at which the turn that is read counts as the current one. */
 const READING = 0.35;
+/** After scrolling up near the end: how long until the page follows again. */
+const FOLLOW_AGAIN_MS = 300;
 
-type Anchor = { readonly key: string; readonly top: number };
+/** A piece and where it is. Its last entry finds it again when it has become part of another. */
+type Anchor = { readonly key: string; readonly entryId: string | undefined; readonly top: number };
 
 export interface FeedEvents {
   /** What is seen changed: the top entry, how many are new below, whether the end is in view. */
@@ -35,6 +43,12 @@ export class Feed {
   private readonly window = new EntryWindow();
   private readonly rows: Rows;
   private readonly opened = new Map<string, boolean>();
+  /** By entry id, grows when a part of the entry was opened or closed. */
+  private readonly folds = new Map<string, number>();
+  private blocks: readonly Block[] = [];
+  private followTimer = 0;
+  /** Where the page itself scrolled to last. */
+  private scrolledTo = 0;
   private anchor: Anchor | undefined;
   private following = true;
   private loading = false;
@@ -101,15 +115,21 @@ export class Feed {
     return this.opened.get(key) ?? fallback;
   }
 
-  /** Opens or closes a part; the clicked line stays where it is. */
-  toggle(key: string, open: boolean, clicked: Element): void {
+  /** Opens or closes a part, by all its keys; the clicked line stays where it is. */
+  toggle(keys: readonly string[], open: boolean, clicked: Element): void {
     const before = this.rows.topOf(clicked);
-    this.opened.set(key, open);
-    this.following = false;
-    this.stamp += 1;
+    for (const key of keys) {
+      const id = key.replace(/^\w+:/, '');
+      this.opened.set(key, open);
+      this.folds.set(id, (this.folds.get(id) ?? 0) + 1);
+    }
+    this.setFollowing(false);
     this.draw();
-    this.rows.put(clicked, before);
-    this.remember();
+    if (clicked.isConnected) this.rows.put(clicked, before);
+    this.scrolledTo = this.rows.scroller.scrollTop;
+    this.remember(clicked.closest<HTMLElement>('#feed > [data-key]') ?? undefined);
+    this.events.changed();
+    this.loadAhead();
   }
 
   /** Draws everything anew: content that was read, other details. */
@@ -131,7 +151,7 @@ export class Feed {
     const page = known ? undefined : await this.page({ anchor: 'start' });
     if (way !== this.way) return;
     if (page) this.window.reset(page);
-    this.following = false;
+    this.setFollowing(false);
     this.draw();
     this.rows.scroller.scrollTop = 0;
     this.arrived();
@@ -241,37 +261,57 @@ export class Feed {
 
   private showEnd(page: PageResult | undefined): void {
     if (page) this.window.reset(page);
-    this.following = true;
-    this.unseen = 0;
+    this.setFollowing(true);
     this.draw();
     this.settle();
     this.arrived();
   }
 
   private show(ordinal: number, offset: number, focus: boolean): void {
-    this.following = false;
+    this.setFollowing(false);
     this.draw();
     const element = this.elementOf(ordinal);
     if (element) {
       this.rows.put(element, offset);
       if (focus) element.focus({ preventScroll: true });
     }
-    this.arrived();
+    this.arrived(element);
   }
 
-  private arrived(): void {
-    this.remember();
+  private setFollowing(following: boolean): void {
+    window.clearTimeout(this.followTimer);
+    this.following = following;
+    if (following) this.unseen = 0;
+  }
+
+  private arrived(element?: HTMLElement): void {
+    this.scrolledTo = this.rows.scroller.scrollTop;
+    this.remember(element);
     this.events.loaded();
     this.events.changed();
     this.loadAhead();
   }
 
   private scrolled(): void {
-    this.following = this.rows.below <= NEAR_END && this.window.holdsEnd;
-    if (this.following) this.unseen = 0;
-    this.remember();
+    const top = this.rows.scroller.scrollTop;
+    const by = top - this.scrolledTo;
+    this.scrolledTo = top;
+    if (Math.abs(by) >= 1) {
+      const near = this.rows.below <= NEAR_END && this.window.holdsEnd;
+      // Who scrolls up is let go, or new text would pull the page back under the wheel.
+      const leaves = near && by < 0 && this.rows.below >= 1;
+      this.setFollowing(near && !leaves);
+      if (leaves) this.followTimer = window.setTimeout(() => this.followAgain(), FOLLOW_AGAIN_MS);
+      this.remember();
+    }
     this.events.changed();
     this.loadAhead();
+  }
+
+  private followAgain(): void {
+    if (this.rows.below > NEAR_END || !this.window.holdsEnd) return;
+    this.setFollowing(true);
+    this.events.changed();
   }
 
   private loadAhead(): void {
@@ -311,7 +351,7 @@ export class Feed {
       await this.reload();
       return;
     }
-    this.window.trim(older ? 'end' : 'start', KEEP);
+    this.dropFar(older ? 'end' : 'start');
     this.draw();
     this.settle();
     this.events.loaded();
@@ -339,15 +379,46 @@ export class Feed {
       }
       if (applied.kind === 'applied' && !this.following) this.unseen += applied.appended;
     }
-    if (this.following) this.window.trim('start', KEEP);
-    else this.dropUnseen();
+    // What is written while somebody reads far above it is read again when it comes into view.
+    this.dropFar(this.following ? 'start' : 'end');
   }
 
-  /** What is written while somebody reads far above it is read again when it comes into view. */
-  private dropUnseen(): void {
-    const key = this.anchor?.key;
-    const seen = this.window.all.findIndex((entry) => entry.id === this.entryOf(key)?.id);
-    this.window.trim('end', Math.max(0, seen) + KEEP);
+  /** Drops pieces at one side while there are too many, but none near the view. */
+  private dropFar(side: 'start' | 'end'): void {
+    const blocks = toBlocks(this.window.all);
+    let rows = blocks.reduce((sum, block) => sum + this.rowsOf(block), 0);
+    let entries = this.window.all.length;
+    if (rows <= MAX_ROWS && entries <= MAX_ENTRIES) return;
+    const line = side === 'start' ? -KEEP_AROUND : this.rows.scroller.clientHeight + KEEP_AROUND;
+    const key = this.rows.at(line)?.dataset['key'];
+    const near = this.blocks.find((block) => block.key === key);
+    // Nothing as far as that is drawn: on the start's side everything is nearer, on the other all that is new is not.
+    const limit = near ? (entriesOf(near)[0]?.ordinal ?? 0) : this.lastDrawn();
+    while (rows > MAX_ROWS || entries > MAX_ENTRIES) {
+      const block = side === 'start' ? blocks.shift() : blocks.pop();
+      const own = block ? entriesOf(block) : [];
+      const first = own[0]?.ordinal;
+      const last = own.at(-1)?.ordinal;
+      if (!block || first === undefined || last === undefined) return;
+      if (side === 'start' ? last >= limit : first <= limit) return;
+      rows -= this.rowsOf(block);
+      if (block.kind === 'end') continue;
+      entries -= own.length;
+      if (side === 'start') this.window.keepFrom(last + 1);
+      else this.window.keepUpTo(first - 1);
+    }
+  }
+
+  private lastDrawn(): number {
+    const block = this.blocks.at(-1);
+    return block ? (entriesOf(block).at(-1)?.ordinal ?? 0) : 0;
+  }
+
+  private rowsOf(block: Block): number {
+    const open = (part: string) =>
+      entriesOf(block).some(({ id }) => this.opened.get(`${part}:${id}`) === true);
+    if (block.kind !== 'steps' || !open('steps')) return 1;
+    return 1 + (open('all') ? block.entries.length : Math.min(block.entries.length, SHOWN_STEPS));
   }
 
   private draw(): void {
@@ -357,12 +428,13 @@ export class Feed {
       copyTurn(this.host, turn).catch((error: unknown) => this.events.failed(error));
     };
     const blocks = toBlocks(this.window.all);
+    this.blocks = blocks;
     const focused = this.focusedEntry();
     render(
       repeat(
         blocks,
         (block) => block.key,
-        (block) => guard(watched(block, stamp), () => safeTemplate(this.context, block, total, copy)),
+        (block) => guard(this.watched(block, stamp), () => safeTemplate(this.context, block, total, copy)),
       ),
       this.rows.list,
     );
@@ -389,26 +461,39 @@ export class Feed {
     const { scroller } = this.rows;
     if (this.atEnd) {
       scroller.scrollTop = scroller.scrollHeight;
+      this.scrolledTo = scroller.scrollTop;
       return;
     }
-    const element = this.anchor && this.rows.byKey(this.anchor.key);
-    if (this.anchor && element) this.rows.put(element, this.anchor.top);
+    const { anchor } = this;
+    const block =
+      anchor && this.blocks.find((item) => anchor.entryId !== undefined && holds(item, anchor.entryId));
+    const element = anchor && (this.rows.byKey(anchor.key) ?? (block && this.rows.byKey(block.key)));
+    if (!element) return;
+    this.rows.put(element, anchor.top);
+    this.scrolledTo = scroller.scrollTop;
   }
 
-  private remember(): void {
-    const element = this.rows.at(0);
+  /** Holds on to a piece: the first that begins in the view, else the one that fills it. */
+  private remember(wanted?: HTMLElement): void {
+    const element = wanted ?? this.rows.anchor();
     const key = element?.dataset['key'];
-    this.anchor = element && key !== undefined ? { key, top: this.rows.topOf(element) } : undefined;
+    const block = this.blocks.find((item) => item.key === key);
+    this.anchor =
+      element && key !== undefined
+        ? { key, entryId: block && entriesOf(block).at(-1)?.id, top: this.rows.topOf(element) }
+        : undefined;
   }
 
   private elementOf(ordinal: number): HTMLElement | undefined {
     const entry = this.window.all.find((item) => item.ordinal === ordinal);
-    const block = entry && toBlocks(this.window.all).find((item) => holds(item, entry.id));
+    const block = entry && this.blocks.find((item) => holds(item, entry.id));
     return block && this.rows.byKey(block.key);
   }
-}
 
-/** What a piece is drawn from: as long as none of it changed, it is not drawn again. */
-function watched(block: Block, stamp: number): unknown[] {
-  return block.kind === 'steps' ? [stamp, ...block.entries] : [stamp, block.entry];
+  /** What a piece is drawn from: as long as none of it changed, it is not drawn again. */
+  private watched(block: Block, stamp: number): unknown[] {
+    const entries = entriesOf(block);
+    const lead = block.kind === 'entry' && block.lead;
+    return [stamp, lead, ...entries, ...entries.map(({ id }) => this.folds.get(id) ?? 0)];
+  }
 }

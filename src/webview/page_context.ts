@@ -7,7 +7,7 @@ export interface PageContext {
   details(): SessionDetails;
   /** Whether a foldable part is open; `fallback` holds until a person opens or closes it. */
   isOpen(key: string, fallback: boolean): boolean;
-  toggle(key: string, open: boolean, clicked: Element): void;
+  toggle(keys: readonly string[], open: boolean, clicked: Element): void;
   /** Content that was cut and has been read since, by its ref. */
   readonly contents: ContentReader;
 }

@@ -36,6 +36,15 @@ export class Rows {
     return items[low];
   }
 
+  /** What to hold on to while the rest changes: the first piece that begins in the view, else the one that fills it. */
+  anchor(): HTMLElement | undefined {
+    const filling = this.at(0);
+    const next = filling?.nextElementSibling;
+    if (!filling || this.topOf(filling) >= 0 || !(next instanceof HTMLElement)) return filling;
+    const begins = next.dataset['key'] !== undefined && this.topOf(next) < this.scroller.clientHeight - 40;
+    return begins ? next : filling;
+  }
+
   /** Scrolls so that a piece is at a height. */
   put(element: Element, height: number): void {
     const by = this.topOf(element) - height;

@@ -76,7 +76,7 @@ describe('scrolling the transcript page', function () {
   it('reads older entries on the way up without moving what is seen', async () => {
     const { page, panel } = await show(2_000);
     let worst = 0;
-    for (let step = 0; step < 40; step += 1) {
+    for (let step = 0; step < 80; step += 1) {
       const { visible, first } = await scrollState(page);
       const before = await topOf(page, visible);
       await scrollBy(page, -150);

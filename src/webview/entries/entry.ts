@@ -147,7 +147,7 @@ function raw(context: PageContext, entry: Entry): Drawn {
   return { className: 'e raw', label: t('Notice'), content: railed(icon('warning', 'warn'), body) };
 }
 
-function draw(context: PageContext, entry: Entry): Drawn {
+function draw(context: PageContext, entry: Entry, lead: boolean): Drawn {
   switch (entry.kind) {
     case 'user':
       return user(context, entry);
@@ -156,7 +156,7 @@ function draw(context: PageContext, entry: Entry): Drawn {
     case 'thought':
       return { className: 'e thought', label: t('Thought'), content: thoughtLine(context, entry) };
     case 'tool':
-      return { className: 'e tool', label: entry.tool?.title ?? '', content: toolLine(context, entry) };
+      return { className: 'e tool', label: entry.tool?.title ?? '', content: toolLine(context, entry, lead) };
     case 'plan':
       return plan(entry);
     case 'compaction':
@@ -253,7 +253,7 @@ export function blockTemplate(
       </div>
       ${isCut ? forkedHere(context) : nothing}`;
   }
-  const drawn = draw(context, entry);
+  const drawn = draw(context, entry, block.lead);
   return html`<article
     class=${drawn.className}
     tabindex="-1"

@@ -36,6 +36,8 @@ export function foldLine(
   context: PageContext,
   line: {
     key: string;
+    /** All keys that open and close with it; its own by default. */
+    keys?: readonly string[];
     open: boolean;
     icon: string;
     verb: unknown;
@@ -48,7 +50,8 @@ export function foldLine(
 ): TemplateResult {
   const id = `fold-${line.key.replaceAll(/[^\w-]/g, '_')}`;
   const toggle = (event: Event) => {
-    if (event.currentTarget instanceof Element) context.toggle(line.key, !line.open, event.currentTarget);
+    if (event.currentTarget instanceof Element)
+      context.toggle(line.keys ?? [line.key], !line.open, event.currentTarget);
   };
   return html`<button
       class="line"

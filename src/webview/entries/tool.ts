@@ -23,6 +23,8 @@ const looks: Record<ToolKind, { icon: string; verb: Text }> = {
 
 const MAX_DIFF_LINES = 400;
 const MAX_HITS = 100;
+/** Calls of an opened run that are shown at first. */
+export const SHOWN_STEPS = 8;
 
 /** The path below the session's folder, when it is in it. */
 function shortPath(path: string, cwd: string): string {
@@ -201,14 +203,14 @@ const opensByItself = (tool: ToolCall) =>
   tool.status === 'in_progress' || (tool.kind === 'execute' && tool.status === 'failed');
 
 /** One tool call as one line that unfolds to its diff, terminal, or input and output. */
-export function toolLine(context: PageContext, entry: Entry): TemplateResult {
+export function toolLine(context: PageContext, entry: Entry, lead = false): TemplateResult {
   const { tool } = entry;
   if (!tool) return html``;
   const isNew = tool.kind === 'edit' && tool.diffs?.[0]?.oldText === null;
   const { icon: name, verb } = looks[tool.kind];
   return foldLine(context, {
     key: entry.id,
-    open: context.isOpen(entry.id, opensByItself(tool)),
+    open: context.isOpen(entry.id, lead || opensByItself(tool)),
     icon: name,
     verb: t(tool.kind === 'execute' && tool.status === 'in_progress' ? 'Running' : isNew ? 'Wrote' : verb),
     target: targetOf(tool, context.details().cwd),
@@ -231,9 +233,17 @@ export function stepsLine(
   if (failed > 0) facts.push(html`<span class="bad">${t('{0} failed', failed)}</span>`);
   const took = entries.reduce((sum, entry) => sum + (entry.tool?.durationMs ?? 0), 0);
   if (took > 0) facts.push(duration(took));
-  const open = context.isOpen(key, false);
+  // It may grow at both ends, so it is known by all of its entries.
+  const keys = (part: string) => entries.map(({ id }) => `${part}:${id}`);
+  const isOpen = (part: string) => keys(part).some((one) => context.isOpen(one, false));
+  const shown = isOpen('all') ? entries : entries.slice(0, SHOWN_STEPS);
+  const open = isOpen('steps');
+  const more = (event: Event) => {
+    if (event.currentTarget instanceof Element) context.toggle(keys('all'), true, event.currentTarget);
+  };
   return foldLine(context, {
     key,
+    keys: keys('steps'),
     open,
     icon: 'layers',
     verb: t('{0} steps', calls),
@@ -241,13 +251,19 @@ export function stepsLine(
       >${facts.flatMap((fact, index) => (index === 0 ? [fact] : [' · ', fact]))}</span
     >`,
     bodyClass: 'list',
-    body: () =>
-      entries.map(
+    body: () => [
+      ...shown.map(
         (entry) =>
           html`<div class="e tool" data-entry=${entry.id}>
             ${entry.kind === 'tool' ? toolLine(context, entry) : thoughtLine(context, entry)}
           </div>`,
       ),
+      shown.length < entries.length
+        ? html`<button class="btn quiet more" type="button" @click=${more}>
+            ${t('{0} more steps', entries.length - shown.length)}
+          </button>`
+        : nothing,
+    ],
   });
 }
 

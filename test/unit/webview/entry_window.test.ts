@@ -62,7 +62,7 @@ describe('the window of entries', () => {
   });
 
   it('counts what comes after an end that it does not hold, and keeps no hole', () => {
-    window.trim('end', 5);
+    window.keepUpTo(14);
     assert.deepEqual(window.apply(update([make(20), make(21)], 1, 22)), { kind: 'applied', appended: 2 });
     assert.deepEqual(ordinals(window), [10, 11, 12, 13, 14]);
     assert.equal(window.holdsEnd, false);
