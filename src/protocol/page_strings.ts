@@ -16,7 +16,6 @@ export const pageStrings = [
   'Turns',
   'Rename',
   'Compact',
-  'Older turns…',
   'Previous turn',
   'Next turn',
   'Go to this prompt',

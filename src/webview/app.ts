@@ -146,7 +146,10 @@ export class App {
         const before = this.details;
         this.details = event.details;
         this.promptBox?.setDetails(event.details);
-        const turned = before?.turnCount !== event.details.turnCount || before.state !== event.details.state;
+        const turned =
+          before?.turnCount !== event.details.turnCount ||
+          before.state !== event.details.state ||
+          before.cut.generation !== event.details.cut.generation;
         if (turned && this.outline?.isOpen === true) void this.outline.refresh();
         this.drawHead();
         return;

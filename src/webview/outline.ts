@@ -1,17 +1,27 @@
 import { html, nothing, render, type TemplateResult } from 'lit/html.js';
+import { repeat } from 'lit/directives/repeat.js';
 import type { Turn } from '../protocol/entry.js';
 import { icon } from './entries/parts.js';
 import { count, duration } from './format.js';
 import type { Host } from './host.js';
 import { t } from './texts.js';
 
-const PAGE = 200;
+/** Turns read at a time; aligned, so that a place is always in the same page. */
+const PAGE = 100;
+/** Height of a row in pixels, as the look sets it. */
+const ROW = 44;
+/** Rows drawn above and below the view. */
+const MARGIN = 8;
 
-/** The list of turns beside the feed: what was asked, and the way there. */
+/** The list of turns beside the feed: what was asked, and the way there. Only the rows in view are in the page. */
 export class Outline {
-  private turns: Turn[] = [];
+  private readonly turns = new Map<number, Turn>();
+  private readonly reading = new Set<number>();
+  private total = 0;
+  private generation: number | undefined;
   private current = 0;
   private loading: Promise<void> | undefined;
+  private frame = 0;
   isOpen = false;
 
   constructor(
@@ -21,72 +31,103 @@ export class Outline {
     private readonly failed: (error: unknown) => void,
   ) {
     element.addEventListener('keydown', (event) => this.key(event));
-  }
-
-  /** A turn that is loaded, by its number. */
-  turn(number: number): Turn | undefined {
-    return this.turns.find((turn) => turn.number === number);
-  }
-
-  get last(): number {
-    return this.turns.at(-1)?.number ?? 0;
+    new ResizeObserver(() => this.drawSoon()).observe(element);
   }
 
   setOpen(open: boolean): void {
     this.isOpen = open;
-    if (open) void this.refresh();
+    this.reading.clear();
     this.draw();
+    if (open) void this.refresh();
   }
 
   /** Marks the turn that is read now. */
   mark(number: number): void {
     if (number === this.current) return;
     this.current = number;
+    this.reveal();
     this.draw();
-    if (this.isOpen)
-      this.element.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Reads the newest turns again; older ones that are loaded stay. */
+  /** Reads the newest turns again; others that are loaded stay. */
   refresh(): Promise<void> {
-    this.loading ??= this.read(-PAGE, PAGE).finally(() => {
+    this.loading ??= this.read(-PAGE).finally(() => {
       this.loading = undefined;
+      this.reveal();
+      this.drawSoon();
     });
     return this.loading;
   }
 
   /** A turn by its number, read if it is not loaded. */
   async find(number: number): Promise<Turn | undefined> {
-    const known = this.turn(number);
+    const known = this.turns.get(number);
     if (known) return known;
     const { turns } = await this.host.call('turns', { from: number, limit: 1 });
     return turns[0];
   }
 
-  private async read(from: number, limit: number): Promise<void> {
+  private get list(): HTMLElement | null {
+    return this.element.querySelector<HTMLElement>('ul');
+  }
+
+  private async read(from: number): Promise<void> {
+    if (this.reading.has(from)) return;
+    this.reading.add(from);
     try {
-      const { turns } = await this.host.call('turns', { from, limit });
-      const byNumber = new Map([...this.turns, ...turns].map((turn) => [turn.number, turn]));
-      this.turns = [...byNumber.values()].sort((a, b) => a.number - b.number);
+      const { turns, total, cut } = await this.host.call('turns', { from, limit: PAGE });
+      // Of a history that was rewritten nothing is known any more.
+      if (cut.generation !== this.generation) this.turns.clear();
+      this.generation = cut.generation;
+      for (const turn of turns) this.turns.set(turn.number, turn);
+      this.total = total;
       this.draw();
+      this.reading.delete(from);
     } catch (error) {
+      // It is read again when the list is opened again, not at once and for ever.
       this.failed(error);
     }
   }
 
-  private older(): void {
-    const first = this.turns[0]?.number ?? 1;
-    const from = Math.max(1, first - PAGE);
-    if (first > 1) void this.read(from, first - from);
+  /** Scrolls the list so that the marked turn is in view. */
+  private reveal(): void {
+    const { list } = this;
+    if (!list) return;
+    const top = (this.current - 1) * ROW;
+    if (top < list.scrollTop || top + ROW > list.scrollTop + list.clientHeight)
+      list.scrollTop = top - list.clientHeight / 2;
+  }
+
+  private drawSoon(): void {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  /** The numbers of the rows in view and some around them. */
+  private get drawn(): number[] {
+    const { list } = this;
+    const top = list?.scrollTop ?? Math.max(0, this.current - 10) * ROW;
+    const height = list?.clientHeight ?? 0;
+    const first = Math.max(1, Math.floor(top / ROW) + 1 - MARGIN);
+    const last = Math.min(this.total, Math.ceil((top + height) / ROW) + MARGIN);
+    return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
   }
 
   private draw(): void {
-    const first = this.turns[0]?.number ?? 1;
+    this.element.hidden = !this.isOpen;
+    const rows = this.drawn;
+    for (const number of rows) {
+      const from = Math.floor((number - 1) / PAGE) * PAGE + 1;
+      if (!this.turns.has(number) && this.isOpen && !this.loading) void this.read(from);
+    }
+    const active = rows.includes(this.current) ? `turn-${String(this.current)}` : nothing;
     render(
       this.isOpen
         ? html`<header>
               <h2>${t('Turns')}</h2>
-              <span class="dim num">${this.last > 0 ? count(this.last) : nothing}</span>
+              <span class="dim num">${this.total > 0 ? count(this.total) : nothing}</span>
               <span class="grow"></span>
               <button
                 class="ib"
@@ -98,25 +139,37 @@ export class Outline {
                 ${icon('close')}
               </button>
             </header>
-            ${
-              first > 1
-                ? html`<button class="btn quiet" type="button" @click=${() => this.older()}>
-                    ${t('Older turns…')}
-                  </button>`
-                : nothing
-            }
             <ul
               role="listbox"
               tabindex="0"
               aria-label=${t('Turns')}
-              aria-activedescendant=${this.current > 0 ? `turn-${String(this.current)}` : nothing}
+              aria-activedescendant=${active}
+              @scroll=${() => this.drawSoon()}
             >
-              ${this.turns.map((turn) => this.item(turn))}
+              <li class="space" role="presentation"></li>
+              ${repeat(
+                rows,
+                (number) => number,
+                (number) => this.row(number),
+              )}
+              <li class="space" role="presentation"></li>
             </ul>`
         : nothing,
       this.element,
     );
-    this.element.hidden = !this.isOpen;
+    const [above, below] = this.element.querySelectorAll<HTMLElement>('.space');
+    const before = (rows[0] ?? 1) - 1;
+    if (above) above.style.height = `${String(before * ROW)}px`;
+    if (below) below.style.height = `${String((this.total - before - rows.length) * ROW)}px`;
+  }
+
+  /** A turn that is not read yet keeps its place. */
+  private row(number: number): TemplateResult {
+    const turn = this.turns.get(number);
+    if (turn) return this.item(turn);
+    return html`<li role="option" aria-selected="false" aria-disabled="true">
+      <span class="ord">${number}</span>
+    </li>`;
   }
 
   private item(turn: Turn): TemplateResult {
@@ -140,6 +193,8 @@ export class Outline {
       role="option"
       id="turn-${turn.number}"
       aria-selected=${turn.number === this.current}
+      aria-posinset=${turn.number}
+      aria-setsize=${this.total}
       @click=${() => this.go(turn)}
     >
       <span class="ord">${turn.number}</span>
@@ -153,12 +208,10 @@ export class Outline {
 
   private key(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const index = this.turns.findIndex((turn) => turn.number === this.current);
     if (step !== undefined) {
-      const next = this.turns[Math.max(0, Math.min(this.turns.length - 1, index + step))];
-      if (next) this.mark(next.number);
+      this.mark(Math.max(1, Math.min(this.total, this.current + step)));
     } else if (event.key === 'Enter') {
-      const turn = this.turn(this.current);
+      const turn = this.turns.get(this.current);
       if (turn) this.go(turn);
     } else return;
     event.preventDefault();
