@@ -287,6 +287,19 @@ describe('runs: prompts', function () {
     await run(client, id, 'echo kept');
   });
 
+  it('is over when its end could not be written, and says so once it can', async () => {
+    const client = home.client({ a: testAgent() });
+    const [id, other] = [await begin(client), await begin(client)];
+    home.failWrites = home.failEnds = true;
+    await assert.rejects(run(client, id, 'echo lost'), { code: 'store_full' });
+    await assert.rejects(run(client, other, 'echo lost too'), { code: 'store_full' });
+    home.failWrites = home.failEnds = false;
+    await run(client, id, 'echo kept');
+    // The other one as well, without being asked for.
+    for (const one of [id, other]) assert.equal((await home.turns(one))[0]?.status, 'failed', one);
+    assert.equal(home.state(other), 'failed');
+  });
+
   it('goes on through garbage', async () => {
     const client = home.client({ a: testAgent() });
     const id = await begin(client);

@@ -28,6 +28,8 @@ export class RunsHome {
   readonly problems: string[] = [];
   /** While true, no entry can be written: the disk is full. */
   failWrites = false;
+  /** While true, the end of a turn cannot be written either. */
+  failEnds = false;
   runs!: Runs;
   sessions!: Sessions;
   private store!: Store;
@@ -147,7 +149,10 @@ export class RunsHome {
         if (this.failWrites) throw new DomainError('store_full', 'The disk is full.');
         sessions.writer.write(id, turnId, entries);
       },
-      endTurn: (id, turnId, end) => sessions.writer.endTurn(id, turnId, end),
+      endTurn: (id, turnId, end) => {
+        if (this.failEnds) throw new DomainError('store_full', 'The disk is full.');
+        sessions.writer.endTurn(id, turnId, end);
+      },
     };
     const port: RunSessions = {
       resolve: (client, id, cwd) => sessions.resolve(client, id, cwd),

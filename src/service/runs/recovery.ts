@@ -24,23 +24,33 @@ export function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): R
   for (const { id } of store.interjections(['pending', 'queued']))
     attempt('an interjection', () => store.changeInterjection(id, { state: 'returned', updatedAt: endedAt }));
   const runs = store.openRuns();
-  for (const run of runs) {
-    attempt('a turn', () => {
-      sessions.writer.write(run.sessionId, run.turnId, [
-        {
-          id: uuid(),
-          kind: 'notice',
-          at: new Date(endedAt).toISOString(),
-          severity: 'error',
-          content: [{ type: 'text', text: SENTENCE }],
-        },
-      ]);
-      sessions.writer.endTurn(run.sessionId, run.turnId, { status: 'failed' });
-    });
-    attempt('a session', () => sessions.update(run.sessionId, { state: 'failed' }));
-    attempt('a run', () => store.endRun(run.id, { status: 'failed', error: SENTENCE, endedAt }));
-  }
+  for (const run of runs) endOpenRun(store, sessions, run, SENTENCE, attempt);
   return runs;
+}
+
+/** Writes the end of a run that the store has as open: it failed, and says why. Each step is an attempt of its own. */
+export function endOpenRun(
+  store: RunStore,
+  sessions: RunSessions,
+  run: RunRow,
+  reason: string,
+  attempt: (what: string, work: () => void) => void,
+): void {
+  const endedAt = Date.now();
+  attempt('a turn', () => {
+    sessions.writer.write(run.sessionId, run.turnId, [
+      {
+        id: uuid(),
+        kind: 'notice',
+        at: new Date(endedAt).toISOString(),
+        severity: 'error',
+        content: [{ type: 'text', text: reason }],
+      },
+    ]);
+    sessions.writer.endTurn(run.sessionId, run.turnId, { status: 'failed' });
+  });
+  attempt('a session', () => sessions.update(run.sessionId, { state: 'failed' }));
+  attempt('a run', () => store.endRun(run.id, { status: 'failed', error: reason, endedAt }));
 }
 
 /**

@@ -77,6 +77,7 @@ export class Run implements UpdateSink {
   private holders = 0;
   private live: LiveSession | undefined;
   private prompting = false;
+  private unended = false;
   private openQuestions = 0;
   private flushTimer: NodeJS.Timeout | undefined;
   private writeError: unknown;
@@ -247,6 +248,11 @@ export class Run implements UpdateSink {
     return result;
   }
 
+  /** Whether the run is over and the store has not taken that in. */
+  get isUnended(): boolean {
+    return this.unended;
+  }
+
   private async execute(): Promise<RunOutcome> {
     let outcome: RunOutcome;
     let usage: Usage | undefined;
@@ -266,6 +272,7 @@ export class Run implements UpdateSink {
       this.finish(outcome, usage);
     } catch (error) {
       this.parts.log.error('the end of a run could not be written', error);
+      this.unended = true;
       outcome = { status: 'failed', error: toDomainError(error) };
     }
     return outcome;

@@ -20,7 +20,7 @@ import { Interjections } from './interjections.js';
 import { LiveSessions } from './live_sessions.js';
 import { PermissionDesk } from './permissions.js';
 import type { RunRow, RunSession, RunSessions, RunStore } from './ports.js';
-import { closeEntries, recoverRuns } from './recovery.js';
+import { closeEntries, endOpenRun, recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
 import { defaultTiming, type RunTiming } from './timing.js';
 
@@ -35,6 +35,9 @@ export interface RunsParts {
 
 /** Milliseconds that cancelled runs get when the service ends. */
 const STOP_MS = 2000;
+/** How long after a failure the end of a run is written again, in ms. */
+const END_AGAIN_MS = 5000;
+const UNENDED = 'The end of this turn could not be saved when it ended. What came before is kept.';
 
 const NewMeta = z.looseObject({ agent: z.string().optional() }).nullish().catch(undefined);
 
@@ -47,6 +50,7 @@ export class Runs implements RunControl {
   private readonly compactions: Compactions;
   private readonly runParts: RunParts;
   private stopping = false;
+  private endingAgain: NodeJS.Timeout | undefined;
   /** Settles when everything that a dead service left open is ended. Never rejects. */
   recovered: Promise<void> = Promise.resolve();
 
@@ -263,6 +267,7 @@ export class Runs implements RunControl {
   /** Cancels all runs, waits a little for them, and ends all agents and so the rest. Nothing can be started afterwards. */
   async stopAll(): Promise<void> {
     this.stopping = true;
+    clearTimeout(this.endingAgain);
     const runs = [...this.active.values()];
     for (const run of runs) run.cancel();
     const ended = Promise.all(runs.map((run) => run.ended));
@@ -273,6 +278,7 @@ export class Runs implements RunControl {
 
   private start(input: RunInput): Run {
     if (this.stopping) throw new DomainError('agent_unavailable', 'The session service is about to end.');
+    if (this.endingAgain) this.endUnended();
     const run = new Run(this.runParts, input);
     this.active.set(run.sessionId, run);
     void run.ended.then((outcome) => this.ended(run, outcome));
@@ -281,12 +287,43 @@ export class Runs implements RunControl {
 
   private ended(run: Run, outcome: RunOutcome): void {
     this.active.delete(run.sessionId);
+    if (run.isUnended) this.endSoon();
     try {
       if (outcome.status === 'completed' && !this.stopping) this.runQueued(run.sessionId, run.input.spec);
       else this.interjectionsOf.returnQueued(run.sessionId);
     } catch (error) {
       // They stay queued in the store; the next start of the service hands them back.
       this.parts.log.error('queued interjections could not be dealt with', error);
+    }
+  }
+
+  private endSoon(): void {
+    clearTimeout(this.endingAgain);
+    this.endingAgain = setTimeout(() => this.endUnended(), END_AGAIN_MS).unref();
+  }
+
+  /** Writes the end of runs that the store could not take when they ended, e.g. on a full disk; tries until it can. */
+  private endUnended(): void {
+    const { store, sessions, log } = this.parts;
+    const isOver = ({ id, sessionId }: RunRow) => this.active.get(sessionId)?.id !== id;
+    clearTimeout(this.endingAgain);
+    this.endingAgain = undefined;
+    try {
+      const over = store.openRuns().filter(isOver);
+      for (const run of over)
+        endOpenRun(store, sessions, run, UNENDED, (what, work) => {
+          try {
+            work();
+          } catch (error) {
+            // What is only damaged does not get better by waiting.
+            if (error instanceof DomainError && error.code.startsWith('store_')) throw error;
+            log.error(`could not end ${what}`, error);
+          }
+        });
+      void this.closeEntries(over);
+    } catch (error) {
+      log.debug('the end of a run could still not be written', error);
+      this.endSoon();
     }
   }
 
