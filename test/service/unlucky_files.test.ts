@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -76,5 +77,37 @@ describe('sessions with unlucky files', function () {
     }, 'the second is listed');
     // Nothing disappears that nobody deleted.
     assert.deepEqual(both.map(({ sessionId }) => sessionId).sort(), ['first', 'second']);
+  });
+
+  it('stay where they are when the trash is on another disk that is full', async function () {
+    const trash = path.join(place.store, 'trash');
+    fs.mkdirSync(trash, { recursive: true, mode: 0o700 });
+    const file = writeSession(place.home, 'large', place.workspace, 'x'.repeat(2_000_000));
+    const small = writeSession(place.home, 'small', place.workspace);
+    const bytes = [file, small].map((one) => fs.readFileSync(one));
+    peer = await EditorPeer.open(place);
+    await until(async () => (await rows()).length === 2, 'both are listed');
+    // Only the superuser can make a disk for the test, and not in every container.
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', trash]).status !== 0) this.skip();
+    try {
+      const large = { sessionId: 'large', cwd: place.workspace };
+      assert.equal((await peer.refused('aster/session/delete', large)).code, 1507);
+      assert.deepEqual(fs.readdirSync(trash), []);
+      await peer.request('aster/session/delete', { sessionId: 'small', cwd: place.workspace });
+      assert.equal(fs.existsSync(small), false);
+      fs.writeFileSync(path.join(trash, 'filler'), '');
+      spawnSync('dd', ['if=/dev/zero', `of=${path.join(trash, 'filler')}`, 'bs=4k']);
+      assert.equal((await peer.refused('aster/session/delete', large)).code, 1507);
+      fs.rmSync(path.join(trash, 'filler'));
+      await peer.request('deck/session/undo_delete', { sessionId: 'small' });
+      assert.deepEqual(fs.readdirSync(trash), []);
+      assert.deepEqual(
+        [file, small].map((one) => fs.readFileSync(one)),
+        bytes,
+      );
+      assert.ok((await rows()).every(({ unreadable }) => unreadable === undefined));
+    } finally {
+      spawnSync('umount', ['-l', trash]);
+    }
   });
 });

@@ -40,6 +40,12 @@ interface Item {
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
+/** What to tell of a move that failed: a full disk is something that the person can mend. */
+const failure = (error: unknown): unknown =>
+  ['ENOSPC', 'EDQUOT'].includes(codeOf(error))
+    ? new DomainError('store_full', 'The disk is full. Free some space; nothing was moved.')
+    : error;
+
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -169,21 +175,29 @@ export class Trash {
   async put(sessionId: string, paths: readonly string[], now: number): Promise<string> {
     const name = `${safeName(sessionId)}.${now.toString(36)}`;
     const folder = join(this.folder, name);
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await mkdir(folder, { mode: 0o700 });
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    } catch (error) {
+      throw failure(error);
+    }
     const present: string[] = [];
     for (const path of paths) if (await exists(path)) present.push(path);
     const items = present.map((path, index) => ({ path, name: String(index) }));
     const manifest: Manifest = { version: 1, sessionId, deletedAt: now, items };
-    await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, undefined, 2), { flush: true });
-    await sync(folder);
+    try {
+      await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, undefined, 2), { flush: true });
+      await sync(folder);
+    } catch (error) {
+      await this.purge(name);
+      throw failure(error);
+    }
     try {
       for (const item of items) await move(item.path, join(folder, item.name));
       await sync(folder);
     } catch (error) {
       await this.restore(name);
       await this.purge(name);
-      throw error;
+      throw failure(error);
     }
     return name;
   }
@@ -215,7 +229,7 @@ export class Trash {
       }
     } catch (error) {
       await this.takeBack(moved);
-      throw error;
+      throw failure(error);
     }
   }
 
