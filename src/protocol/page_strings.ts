@@ -106,4 +106,10 @@ export const pageStrings = [
   'Close',
   'No answer.',
   'The answer could not be understood.',
+  'Waiting for your answer',
+  'Press Esc again to stop the run.',
+  'Forked here:',
+  'Open the parent session',
+  'May the agent do this?',
+  'The question is open in the editor: {0}',
 ] as const;

@@ -32,6 +32,10 @@ const part = (id: string): HTMLElement => {
   return element;
 };
 
+/** What the feed shows of the session's forks. */
+const forksOf = (details: SessionDetails | undefined) =>
+  JSON.stringify(details?.children.map(({ sessionId, title, parent }) => [sessionId, title, parent]));
+
 /** Nothing of an entry's turn is above it. */
 const begins = (entry: Entry) => isPrompt(entry) || entry.ordinal === 0;
 
@@ -133,6 +137,7 @@ export class App {
         end: () => this.run(this.feed?.toEnd()),
         outline: () => this.setOutline(!(this.outline?.isOpen ?? false)),
         send: () => void this.promptBox?.send(),
+        escape: () => this.escape(),
       });
     }
   }
@@ -146,6 +151,7 @@ export class App {
         const before = this.details;
         this.details = event.details;
         this.promptBox?.setDetails(event.details);
+        if (forksOf(before) !== forksOf(event.details)) this.feed?.redraw();
         const turned =
           before?.turnCount !== event.details.turnCount ||
           before.state !== event.details.state ||
@@ -239,6 +245,14 @@ export class App {
   /** Entries came: what stood in their way is over. */
   private loaded(): void {
     if (this.started && this.gone === undefined && this.notice?.alert === true) this.say(undefined);
+  }
+
+  private escape(): boolean {
+    if (window.innerWidth < WIDE && this.outline?.isOpen === true) {
+      this.setOutline(false);
+      return true;
+    }
+    return this.promptBox?.stop() ?? false;
   }
 
   private setOutline(open: boolean): void {

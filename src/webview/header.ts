@@ -24,6 +24,7 @@ export function header(host: Host, details: SessionDetails, outlineOpen: boolean
       .filter((part) => part !== '')
       .at(-1) ?? details.cwd;
   const { skipped, offBranch } = details.sourceInfo;
+  const { parent } = details;
   return html`<header class="t-head">
     <h1 class="clip" dir="auto">${details.title ?? details.preview ?? ''}</h1>
     <span class="tag">${icon(state.icon, state.look)}${t(state.word)}</span>
@@ -35,19 +36,18 @@ export function header(host: Host, details: SessionDetails, outlineOpen: boolean
       ${skipped > 0 ? html`<span class="warn">${t('{0} unreadable', count(skipped))}</span>` : nothing}
       ${offBranch > 0 ? html`<span class="opt">${t('Off the active branch: {0} entries', count(offBranch))}</span>` : nothing}
     </div>
-    <span class="grow"></span>
     ${
-      details.activeRun
+      parent?.relation === 'subagent'
         ? html`<button
-            class="btn second"
+            class="link"
             type="button"
-            data-act="stop"
-            @click=${() => host.act({ action: 'cancelRun' })}
+            @click=${() => host.act({ action: 'openSession', sessionId: parent.sessionId })}
           >
-            ${icon('debug-stop')}<span>${t('Stop')}</span>
+            ${t('Open the parent session')}
           </button>`
         : nothing
     }
+    <span class="grow"></span>
     ${
       details.can.compact && !details.activeRun
         ? html`<button

@@ -8,6 +8,8 @@ export interface KeyActions {
   end(): void;
   outline(): void;
   send(): void;
+  /** Closes what is open over the page, else stops a run. False when there is neither. */
+  escape(): boolean;
 }
 
 /** The focus is in the feed, or nowhere. */
@@ -21,7 +23,9 @@ export function handleKeys(root: HTMLElement, feed: Feed, actions: KeyActions): 
     if (event.isComposing) return;
     const command = event.ctrlKey || event.metaKey;
     if (command && event.key === 'Enter') actions.send();
-    else if (command && event.shiftKey && event.key.toLowerCase() === 'o') actions.outline();
+    else if (event.key === 'Escape') {
+      if (!actions.escape()) return;
+    } else if (command && event.shiftKey && event.key.toLowerCase() === 'o') actions.outline();
     else if (event.altKey && event.key === 'ArrowUp') actions.turn(-1);
     else if (event.altKey && event.key === 'ArrowDown') actions.turn(1);
     else if (command || event.altKey || !isReading(event.target) || !inFeed(event.key, feed, actions)) return;

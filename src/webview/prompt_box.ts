@@ -3,14 +3,19 @@ import { live } from 'lit/directives/live.js';
 import type { Interjection } from '../protocol/deck.js';
 import type { SessionDetails } from '../protocol/session.js';
 import { icon } from './entries/parts.js';
+import { duration } from './format.js';
 import { CallError, type Host } from './host.js';
 import { t } from './texts.js';
+
+/** How long the question of the first Esc stands. */
+const ASK_MS = 3_000;
 
 /** Where a person writes: a prompt when nothing runs, an addition to the run when something does. */
 export class PromptBox {
   private waiting: Interjection[] = [];
   private sending = false;
   private message: { text: string; bad: boolean } | undefined;
+  private asking = 0;
   draft = '';
 
   constructor(
@@ -20,6 +25,7 @@ export class PromptBox {
     private readonly changed: () => void,
   ) {
     this.draw();
+    window.setInterval(() => this.drawTime(), 1_000);
   }
 
   setDetails(details: SessionDetails): void {
@@ -45,6 +51,57 @@ export class PromptBox {
 
   focus(): void {
     this.element.querySelector('textarea')?.focus();
+  }
+
+  /** Esc: asks once, then stops the run. False when nothing runs. */
+  stop(): boolean {
+    if (!this.running) return false;
+    if (this.asking > 0) {
+      this.stopAsking();
+      this.host.act({ action: 'cancelRun' });
+    } else this.asking = window.setTimeout(() => this.stopAsking(), ASK_MS);
+    this.draw();
+    return true;
+  }
+
+  private stopAsking(): void {
+    window.clearTimeout(this.asking);
+    this.asking = 0;
+    this.draw();
+  }
+
+  /** How long the run has lasted. It is no part of the status that is read out, which it would fill every second. */
+  private drawTime(): void {
+    const run = this.details.activeRun;
+    const place = this.element.querySelector('.p-time');
+    if (!run || !place) return;
+    const ms = Math.max(0, Date.now() - Date.parse(run.startedAt));
+    const text = duration(ms < 10_000 ? Math.round(ms / 1_000) * 1_000 : ms);
+    if (place.textContent !== text) place.textContent = text;
+  }
+
+  private status(): TemplateResult | typeof nothing {
+    const run = this.details.activeRun;
+    if (!run) return nothing;
+    const waits = run.state === 'needs_input';
+    return html`<div class="p-status">
+      <span class="state" role="status"
+        >${icon(waits ? 'bell-dot' : 'loading', waits ? 'warn' : 'spin live')}
+        ${waits ? t('Waiting for your answer') : t('Running')}${
+          this.asking > 0 ? html`<span class="warn">${t('Press Esc again to stop the run.')}</span>` : nothing
+        }</span
+      >
+      <span class="dim num p-time" aria-hidden="true"></span>
+      <span class="grow"></span>
+      <button
+        class="btn second"
+        type="button"
+        data-act="stop"
+        @click=${() => this.host.act({ action: 'cancelRun' })}
+      >
+        ${icon('debug-stop')}<span>${t('Stop')}</span><kbd aria-hidden="true">Esc</kbd>
+      </button>
+    </div>`;
   }
 
   private get running(): boolean {
@@ -144,7 +201,7 @@ export class PromptBox {
           </ul>`;
     render(
       html`<div class="p-box">
-        ${stack}
+        ${this.status()}${stack}
         ${
           closed
             ? html`<p class="dim closed">${can.reason ?? ''}</p>`
@@ -179,6 +236,7 @@ export class PromptBox {
       this.element,
     );
     grow(this.element.querySelector('textarea'));
+    this.drawTime();
   }
 }
 

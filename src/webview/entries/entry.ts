@@ -116,7 +116,30 @@ function notice(text: string, severity: 'info' | 'warning' | 'error', entry: Ent
   };
 }
 
+/** A question that nobody has answered yet. */
+function openQuestion(entry: Entry): Drawn {
+  const options = entry.ask?.options ?? [];
+  const body = html`<div class="card">
+    <header>
+      <h3>${t('May the agent do this?')}</h3>
+      <span class="dim num">${time(entry.at)}</span>
+    </header>
+    <div class="block">
+      <pre class="wrap" tabindex="0" dir="auto">${plainText(entry.content) || (entry.tool?.title ?? '')}</pre>
+    </div>
+    <p class="askp dim">
+      ${t('The question is open in the editor: {0}', options.map(({ name }) => name).join(', '))}
+    </p>
+  </div>`;
+  return {
+    className: 'e ask',
+    label: t('Waiting for your answer'),
+    content: railed(icon('bell-dot', 'warn'), body),
+  };
+}
+
 function asked(entry: Entry): Drawn {
+  if (entry.status === 'in_progress' && entry.ask?.answer === undefined) return openQuestion(entry);
   const { ask } = entry;
   const answer = ask?.options.find((option) => option.id === ask.answer)?.name ?? ask?.answer;
   const body = html`<div class="asked">
@@ -217,6 +240,30 @@ function forkedHere(context: PageContext): TemplateResult {
   </div>`;
 }
 
+/** The forks that were cut after a turn. */
+function forksMade(context: PageContext, boundaryId: string): TemplateResult[] {
+  const forks = context
+    .details()
+    .children.filter(({ parent }) => parent?.relation === 'fork' && parent.boundaryEntryId === boundaryId);
+  return forks.map(
+    ({ sessionId, title, preview, createdAt }) =>
+      html`<div class="forkline">
+        <div class="rail">${icon('repo-forked')}</div>
+        <div class="body">
+          <span>${t('Forked here:')}</span>
+          <button
+            class="link clip"
+            type="button"
+            @click=${() => context.host.act({ action: 'openSession', sessionId })}
+          >
+            <bdi>${title ?? preview ?? sessionId}</bdi>
+          </button>
+          <span>${time(createdAt)}</span>
+        </div>
+      </div>`,
+  );
+}
+
 /** One piece of the feed as an article with its place in the whole session. */
 export function blockTemplate(
   context: PageContext,
@@ -251,7 +298,7 @@ export function blockTemplate(
       >
         ${endOfTurn(context, entry, copyTurn)}
       </div>
-      ${isCut ? forkedHere(context) : nothing}`;
+      ${forksMade(context, entry.id)}${isCut ? forkedHere(context) : nothing}`;
   }
   const drawn = draw(context, entry, block.lead);
   return html`<article
