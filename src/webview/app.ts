@@ -345,7 +345,7 @@ export class App {
         : html`<button
             class="pill ${feed.unseen > 0 ? 'new' : ''}"
             type="button"
-            @click=${() => this.run(feed.toEnd())}
+            @click=${() => this.run(feed.toNew())}
           >
             ${icon('arrow-down')}<span>${label}</span>
           </button>`,

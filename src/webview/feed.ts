@@ -24,6 +24,8 @@ const AHEAD = 1_600;
 const NEAR_END = 160;
 /** Part of the view's height at which the turn that is read counts as the current one. */
 const READING = 0.35;
+/** Where the first new entry is put, below the bar with the turn's prompt. */
+const NEW_BELOW = 40;
 /** After scrolling up near the end: how long until the page follows again. */
 const FOLLOW_AGAIN_MS = 300;
 
@@ -59,6 +61,7 @@ export class Feed {
   /** Grows when something beside the entries changed what they look like. */
   private stamp = 0;
   private updates: TranscriptUpdate[] = [];
+  private firstUnseen: number | undefined;
   /** Entries that came while the end was out of view. */
   unseen = 0;
 
@@ -87,8 +90,9 @@ export class Feed {
     return this.window.all.length === 0;
   }
 
+  /** Nothing of the end is far from view. */
   get atEnd(): boolean {
-    return this.following && this.window.holdsEnd;
+    return this.window.holdsEnd && (this.following || this.rows.below <= NEAR_END);
   }
 
   /** The entry at a height of the view and how far its top is from the view's; the top one by default. */
@@ -143,6 +147,15 @@ export class Feed {
     const way = (this.way += 1);
     const page = this.window.holdsEnd && !this.isEmpty ? undefined : await this.page({ anchor: 'end' });
     if (way === this.way) this.showEnd(page);
+  }
+
+  /** Shows the first entry that came unseen; from there, or without one, the end. */
+  async toNew(): Promise<void> {
+    const ordinal = this.firstUnseen;
+    this.firstUnseen = undefined;
+    if (ordinal === undefined || ordinal >= this.total) return this.toEnd();
+    await this.toOrdinal(ordinal, NEW_BELOW, true);
+    if (this.atEnd) await this.toEnd();
   }
 
   async toStart(): Promise<void> {
@@ -281,7 +294,9 @@ export class Feed {
   private setFollowing(following: boolean): void {
     window.clearTimeout(this.followTimer);
     this.following = following;
-    if (following) this.unseen = 0;
+    if (!following) return;
+    this.unseen = 0;
+    this.firstUnseen = undefined;
   }
 
   private arrived(element?: HTMLElement): void {
@@ -377,7 +392,9 @@ export class Feed {
         this.reload().catch((error: unknown) => this.events.failed(error));
         return;
       }
-      if (applied.kind === 'applied' && !this.following) this.unseen += applied.appended;
+      if (applied.kind !== 'applied' || this.following || applied.appended === 0) continue;
+      this.unseen += applied.appended;
+      this.firstUnseen ??= this.window.total - applied.appended;
     }
     // What is written while somebody reads far above it is read again when it comes into view.
     this.dropFar(this.following ? 'start' : 'end');
@@ -459,7 +476,7 @@ export class Feed {
   /** After a change: at the end stays at the end, elsewhere the entry at the top stays where it was. */
   private settle(): void {
     const { scroller } = this.rows;
-    if (this.atEnd) {
+    if (this.following && this.window.holdsEnd) {
       scroller.scrollTop = scroller.scrollHeight;
       this.scrolledTo = scroller.scrollTop;
       return;

@@ -131,6 +131,44 @@ describe('scrolling the transcript page', function () {
     assert.equal(await page.locator('.pill').count(), 0);
   });
 
+  it('goes to the first new entry, then to the end', async () => {
+    const { page, panel } = await show(200);
+    await scrollBy(page, -3_000);
+    const first = panel.entries.length;
+    const long = 'one line\n\n'.repeat(30);
+    panel.change(
+      Array.from({ length: 14 }, (_, index) =>
+        entry(first + index, 21, { kind: 'assistant', content: text(long) }),
+      ),
+    );
+    await page.getByRole('button', { name: '14 new' }).click();
+    await waitFor('the first new entry', async () => Math.abs(((await topOf(page, first)) ?? 999) - 40) < 2);
+    await page.locator('.pill').click();
+    await waitFor('the end', async () => (await scrollState(page)).below < 1);
+    assert.equal(await page.locator('.pill').count(), 0);
+  });
+
+  it('lets go of who scrolls up while an answer is written', async () => {
+    const { page, panel } = await show(200);
+    const ordinal = panel.entries.length;
+    const write = (length: number) =>
+      panel.change([
+        entry(ordinal, 21, {
+          kind: 'assistant',
+          status: 'in_progress',
+          content: text('word '.repeat(length)),
+        }),
+      ]);
+    write(200);
+    await frames(page, 2);
+    for (let step = 1; step <= 20; step += 1) {
+      await scrollBy(page, -20);
+      write(200 + step * 20);
+    }
+    const { below } = await scrollState(page);
+    assert.ok(below >= 400, `${String(below)} px from the end`);
+  });
+
   it('shows the newest text of an answer at 200 changes a second and leaves the rest alone', async () => {
     const { page, panel } = await show(200);
     const streaming = (words: number) =>
