@@ -110,4 +110,45 @@ describe('sessions with unlucky files', function () {
       spawnSync('umount', ['-l', trash]);
     }
   });
+
+  it('are read on when a full disk has room again, and end nothing meanwhile', async function () {
+    fs.mkdirSync(place.store, { recursive: true, mode: 0o700 });
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=700', 'tmpfs', place.store]).status !== 0)
+      this.skip();
+    try {
+      const file = writeSession(place.home, 'grows', place.workspace);
+      peer = await EditorPeer.open(place);
+      const entries = async () =>
+        (await peer.request('aster/session/info', { sessionId: 'grows' })).entryCount;
+      await until(async () => (await rows()).length === 1 && (await entries()) === 2, 'it is read');
+      const filler = path.join(place.store, 'filler');
+      spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=64k']);
+      spawnSync('dd', ['if=/dev/zero', `of=${filler}2`, 'bs=512']);
+      const line = (n: number) =>
+        JSON.stringify({
+          ...{ type: 'user', sessionId: 'grows', cwd: place.workspace, isSidechain: false, parentUuid: null },
+          ...{ uuid: `u${n}`, timestamp: new Date().toISOString() },
+          message: { role: 'user', content: `${n} ${'x'.repeat(5000)}` },
+        });
+      for (let n = 0; n < 8; n += 1) {
+        fs.appendFileSync(file, `${Array.from({ length: 40 }, (_, k) => line(n * 40 + k)).join('\n')}\n`);
+        writeSession(place.home, `new-${n}`, place.workspace);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        // What is known can be read all the while.
+        const [{ sessionId, cwd } = { sessionId: '', cwd: '' }] = await rows();
+        await peer.request('aster/session/transcript/page/v1', {
+          schema: 'aster.acp.session-transcript-page.v1',
+          operationId: 'one',
+          sessionId,
+          cwd,
+        });
+      }
+      fs.rmSync(filler);
+      fs.rmSync(`${filler}2`);
+      fs.appendFileSync(file, `${line(1000)}\n`);
+      await until(async () => (await entries()) === 1 && (await rows()).length === 9, 'all is read');
+    } finally {
+      spawnSync('umount', ['-l', place.store]);
+    }
+  });
 });

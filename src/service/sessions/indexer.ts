@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DomainError } from '../../protocol/errors.js';
 import type { Log } from '../log.js';
 import { FileShrunkError } from '../sources/jsonl.js';
 import type { ScanPriority, Scanner } from '../sources/scanner.js';
@@ -10,6 +11,10 @@ import type { Shelf } from './shelf.js';
 
 /** Files in the background at the same time: one is scanned while what was found in another is stored. */
 const LANES = 2;
+/** How long a file waits that the store could not take, in ms. */
+const AGAIN_MS = 5000;
+
+const isOfStore = (error: unknown) => error instanceof DomainError && error.code.startsWith('store_');
 
 export interface IndexerParts {
   readonly files: Files;
@@ -51,11 +56,15 @@ export class Indexer {
     this.wake();
   }
 
-  /** Looks at a file again and queues it if it changed. */
+  /** Looks at a file again and queues it if it changed. Never rejects. */
   async recheck(path: string): Promise<void> {
     if (this.parts.readOnly) return;
-    await this.look(path);
-    this.add(path);
+    try {
+      await this.look(path);
+      this.add(path);
+    } catch (error) {
+      this.later(path, error);
+    }
   }
 
   /** Queues the files that waited for the end of the session's run. */
@@ -68,8 +77,13 @@ export class Indexer {
   async urgent(path: string): Promise<void> {
     if (this.parts.readOnly) return;
     await this.running.get(path);
-    const file = await this.look(path);
-    if (!file || !isBehind(file)) return;
+    try {
+      const file = await this.look(path);
+      if (!file || !isBehind(file)) return;
+    } catch (error) {
+      this.later(path, error);
+      return;
+    }
     this.waiting.delete(path);
     await this.run(path, 'urgent');
   }
@@ -162,11 +176,28 @@ export class Indexer {
       if (applied === 'later') this.deferred.add(path);
     } catch (error) {
       if (this.stopping.signal.aborted) return;
+      if (isOfStore(error)) this.later(path, error);
+      else this.giveUp(path, error);
+    }
+  }
+
+  /** The file cannot be read: tried again when it changes, not before. */
+  private giveUp(path: string, error: unknown): void {
+    try {
       this.problem(path, error);
-      // Tried again when it changes, not before.
       const file = this.parts.files.get(path);
       if (file) this.keep({ ...file, indexedSize: file.size, indexedMtimeMs: file.mtimeMs });
+    } catch (late) {
+      this.later(path, late);
     }
+  }
+
+  /** The store does not take it now, e.g. on a full disk: it is no fault of the file, which is tried again. */
+  private later(path: string, error: unknown): void {
+    this.parts.log.warn('a transcript waits for the store', { path, error: String(error) });
+    setTimeout(() => {
+      if (!this.stopping.signal.aborted) void this.recheck(path);
+    }, AGAIN_MS).unref();
   }
 
   private async scanAndApply(file: FileRecord, from: number, state: unknown, priority: ScanPriority) {

@@ -66,6 +66,8 @@ import { Watchers } from './watchers.js';
 
 /** A first list waits at most this long for the first look at the sources; what comes later is announced. In ms. */
 const LIST_WAIT_MS = 3_000;
+/** How long after a look that failed there is another one, in ms. */
+const LOOK_AGAIN_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const SECRET = 'cursor-secret';
 
@@ -117,6 +119,7 @@ export class Sessions {
   private watcher: SourceWatcher | undefined;
   private readonly garbage = new GarbageCollection();
   private daily: NodeJS.Timeout | undefined;
+  private lookAgain: NodeJS.Timeout | undefined;
   private readonly background = new Set<Promise<void>>();
 
   constructor(private readonly parts: SessionsParts) {
@@ -179,7 +182,7 @@ export class Sessions {
       log,
       makeRoom: () => store.freeBallast(),
       onGone: (id) => watchers.forget(id),
-      onBack: () => this.follow(this.catalogue.look()),
+      onBack: () => this.look(),
     });
   }
 
@@ -205,14 +208,29 @@ export class Sessions {
     await this.deletions.recover();
     await this.forks.recover();
     this.watcher = new SourceWatcher({
-      changed: (paths) => this.follow(this.catalogue.changed(paths)),
-      rescan: () => this.follow(this.catalogue.look()),
+      changed: (paths) => this.follow(this.untilDone(this.catalogue.changed(paths))),
+      rescan: () => this.look(),
     });
     const watching = this.watcher.start(sources.flatMap((source) => source.roots()));
-    await this.catalogue.look();
+    await this.untilDone(this.catalogue.look());
     // What came after the look and before its folder was watched is seen by another one.
     this.follow(watching.then(() => this.catalogue.look()));
     await this.maintain();
+  }
+
+  private look(): void {
+    this.follow(this.untilDone(this.catalogue.look()));
+  }
+
+  /** What a look found and could not be stored, e.g. on a full disk, is found by another one. */
+  private async untilDone(look: Promise<void>): Promise<void> {
+    try {
+      await look;
+    } catch (error) {
+      clearTimeout(this.lookAgain);
+      this.lookAgain = setTimeout(() => this.look(), LOOK_AGAIN_MS).unref();
+      throw error;
+    }
   }
 
   /** Lets work go on in the background; the end of the service waits for it. */
@@ -235,6 +253,7 @@ export class Sessions {
   /** Ends all background work. The store can be closed afterwards. */
   async stop(): Promise<void> {
     clearInterval(this.daily);
+    clearTimeout(this.lookAgain);
     this.watcher?.close();
     this.changes.stop();
     this.garbage.stop();
