@@ -265,6 +265,7 @@ export class App {
   private drawHead(): void {
     // Turn numbers of four digits need a wider rail.
     this.root.classList.toggle('wide-rail', (this.details?.turnCount ?? 0) >= 1_000);
+    this.root.classList.toggle('wider-rail', (this.details?.turnCount ?? 0) >= 10_000);
     if (this.details) render(header(this.host, this.details, this.outline?.isOpen ?? false), part('head'));
   }
 
