@@ -24,6 +24,8 @@ export interface ComposeOptions {
 export interface Composition {
   readonly sessions: SessionRules;
   readonly runs: RunRules & { stopAll(): Promise<void> };
+  /** False once the store belongs to another process, or is gone. */
+  ownsStore(): boolean;
   /** Begins to look at the sources, in the background. */
   start(): void;
   /** Ends background work, closes the store and gives up its lock. */
@@ -72,6 +74,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     return {
       sessions,
       runs,
+      ownsStore: () => store.isOurs,
       start: () => {
         sessions.start();
         setImmediate(() => maintain(store, log));

@@ -16,6 +16,8 @@ const STOP_RUNS_MS = 10_000;
 /** Answers that are on their way out get this long. */
 const FLUSH_MS = 500;
 const LAST_ANSWER_MS = 50;
+/** How often the service looks whether the store is still its own. */
+const OWNER_CHECK_MS = 2_000;
 
 export interface ServiceOptions {
   readonly storeDir: string;
@@ -40,6 +42,7 @@ export class Service {
     this.settleEnded = resolve;
   });
   private idle: IdleTimer | undefined;
+  private ownerCheck: NodeJS.Timeout | undefined;
   private composition: Composition | undefined;
   private listener: Listener | undefined;
   private address: string | undefined;
@@ -97,6 +100,9 @@ export class Service {
       () => this.stopSoon('nobody is attached and nothing runs'),
     );
     this.idle.touch();
+    this.ownerCheck = setInterval(() => {
+      if (!composition.ownsStore()) this.stopSoon('the store was taken over or removed');
+    }, OWNER_CHECK_MS);
   }
 
   /** Ends the service once what is being answered now has gone out. */
@@ -119,6 +125,7 @@ export class Service {
   private async release(reason: string): Promise<void> {
     this.log.info('ends', { reason });
     try {
+      clearInterval(this.ownerCheck);
       this.idle?.stop();
       this.listener?.stopAccepting();
       if (this.listener) withdrawEndpoint(this.options.storeDir, this.listener.token);

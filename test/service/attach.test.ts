@@ -77,6 +77,16 @@ describe('attaching to the service', function () {
     assert.equal(second.started, true);
   });
 
+  it('ends when its store is removed, so that no two serve one store', async () => {
+    const { pid, socket } = await place.attach();
+    socket.on('error', () => undefined);
+    fs.rmSync(place.store, { recursive: true });
+    await until(() => !isAlive(pid), 'the service ends', 20_000);
+    const next = await place.attach();
+    assert.notEqual(next.pid, pid);
+    next.socket.destroy();
+  });
+
   it('is not misled by an endpoint file that makes no sense', async () => {
     fs.mkdirSync(place.store, { recursive: true });
     fs.writeFileSync(endpointFiles(place.store).inStore, '{"protocol": 1, "pid"');

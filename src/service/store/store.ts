@@ -134,6 +134,11 @@ export class Store {
     }
   }
 
+  /** False once another process took the store over, or its folder went: whatever is written now would be lost. */
+  get isOurs(): boolean {
+    return this.lock === undefined || this.lock.held();
+  }
+
   /** Makes the daily backup when it is due. Cheap otherwise. */
   maintain(): void {
     if (!this.mode.readOnly) this.backups.makeIfDue(this.db);
