@@ -38,6 +38,8 @@ for (const theme of ['dark', 'light'] as const)
     });
 
     const keep = async (name: string) => {
+      // What opens fades in.
+      await page.waitForTimeout(500);
       await screenshot(page, path.join(pictures, `${name}.png`));
       assert.ok((await fs.stat(path.join(pictures, `${name}.png`))).size > 10_000, 'a picture of something');
     };
