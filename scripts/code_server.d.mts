@@ -14,6 +14,8 @@ export interface CodeServerOptions {
   installVsix?: string[];
   /** True: folders open restricted until trusted, as on the desktop. Default: everything is trusted. */
   workspaceTrust?: boolean;
+  /** False: toasts are shown, and `developmentPath` and `testsPath` of the address are ignored. */
+  testDriver?: boolean;
   /** How long an extension host outlives its browser; 5 by default. */
   graceSeconds?: number;
 }

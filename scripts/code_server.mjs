@@ -22,6 +22,8 @@ const SETTINGS = {
   'extensions.autoCheckUpdates': false,
   'extensions.autoUpdate': false,
   'extensions.ignoreRecommendations': true,
+  // The sample sessions lie inside of this checkout.
+  'git.openRepositoryInParentFolders': 'never',
   'update.mode': 'none',
 };
 
@@ -210,8 +212,9 @@ export async function startCodeServer(options = {}) {
     ...(options.workspaceTrust ? [] : ['--disable-workspace-trust']),
     // Extension hosts outlive their browser by this many seconds; the default is three hours.
     ...['--reconnection-grace-time', String(options.graceSeconds ?? 5)],
-    // Without it the development and tests paths in the workbench's address are ignored.
-    ...['--vscode-option', 'enable-smoke-test-driver', '--ignore-last-opened'],
+    '--ignore-last-opened',
+    // Without it the development and tests paths in the workbench's address are ignored; with it no toast is shown.
+    ...(options.testDriver === false ? [] : ['--vscode-option', 'enable-smoke-test-driver']),
   ];
   const child = spawn(program, [entry, ...flags], { env, stdio: ['ignore', log, log] });
   fs.closeSync(log);

@@ -96,11 +96,32 @@ function openDesktop(executable, workspace, { env, ownProfile }) {
   });
 }
 
-async function serve(workspace, env) {
+/** Installs the extension, as a person would: under the test driver, which a development path needs, no toast shows. */
+async function serve(workspace, { env, allFolders }) {
   const userDataDir = path.join(cache, 'start', 'browser');
-  const server = await startCodeServer({ userDataDir, env, graceSeconds: 60 });
+  const machineFile = path.join(userDataDir, 'Machine', 'settings.json');
+  // What was set in an earlier run stays.
+  if (allFolders && !fs.existsSync(machineFile)) {
+    fs.mkdirSync(path.dirname(machineFile), { recursive: true });
+    fs.writeFileSync(machineFile, JSON.stringify({ 'sessionDeck.allFolders': true }, null, 2));
+  }
+  const vsix = path.join(cache, 'start', 'session-deck.vsix');
+  const args = ['package', '--no-dependencies', '--out', vsix];
+  console.log(`build: vsce ${args.join(' ')}`);
+  if (
+    run(process.execPath, [bin('@vscode/vsce', 'vsce'), ...args], { stdio: ['ignore', 'ignore', 'inherit'] })
+  ) {
+    throw new Explained('The extension could not be built; `npm run package` says why.');
+  }
+  const server = await startCodeServer({
+    userDataDir,
+    env,
+    installVsix: [vsix],
+    testDriver: false,
+    graceSeconds: 60,
+  });
   console.log(`start: Session Deck on ${workspace}, in VS Code in the browser until Ctrl-C:`);
-  console.log(workbenchUrl(server, { workspace, developmentPath: root }));
+  console.log(workbenchUrl(server, { workspace }));
   const signal = new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(name, () => resolve(name));
   });
@@ -120,7 +141,6 @@ await main(async () => {
   if (asked && !fs.existsSync(asked)) throw new Explained(`There is no ${asked}.`);
 
   setup();
-  buildBundles();
   let env = {};
   let workspace = asked ?? from;
   let sampled = args.includes('--sample');
@@ -135,7 +155,8 @@ await main(async () => {
   }
   const executable = await desktop();
   if (executable) {
+    buildBundles();
     const ownProfile = sampled || executable.startsWith(path.join(root, '.vscode-test'));
     await openDesktop(executable, workspace, { env, ownProfile });
-  } else await serve(workspace, env);
+  } else await serve(workspace, { env, allFolders: !asked });
 });
