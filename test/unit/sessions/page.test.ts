@@ -119,10 +119,13 @@ describe('transcript pages', () => {
 
   it('make cursors stale when the history was rewound', async () => {
     const first = await page({ limit: 2 });
+    const early = await page({ anchor: 'start', limit: 2 });
     // The tool goes on behind the second turn; what came after it is another branch.
     file.append(file.rewind(8).turn('another way'));
     await until(() => deck.sessions.info(deck.client, { sessionId: file.id }).cut.generation === 1);
     await assert.rejects(page({ cursor: first.prevCursor ?? '' }), withCode('cursor_stale'));
+    // Its place is in the new history too; what it was seen beside may not be.
+    await assert.rejects(page({ cursor: early.nextCursor ?? '' }), withCode('cursor_stale'));
     const now = await page();
     assert.equal(now.cut.generation, 1);
     assert.ok(now.cut.revision > first.cut.revision);
