@@ -143,7 +143,8 @@ await main(async () => {
   setup();
   let env = {};
   let workspace = asked ?? from;
-  let sampled = args.includes('--sample');
+  // npm keeps the option for itself when the `--` before it is forgotten.
+  let sampled = args.includes('--sample') || process.env.npm_config_sample === 'true';
   if (!sampled && !hasOwnSessions()) {
     console.log('start: no sessions of Claude Code or Codex on this machine, showing sample ones');
     sampled = true;

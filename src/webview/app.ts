@@ -155,7 +155,9 @@ export class App {
         const turned =
           before?.turnCount !== event.details.turnCount ||
           before.state !== event.details.state ||
-          before.cut.generation !== event.details.cut.generation;
+          before.cut.generation !== event.details.cut.generation ||
+          // A turn that another program writes ends without a change of our state.
+          (before.cut.revision !== event.details.cut.revision && this.outline?.hasOpenTurn === true);
         if (turned && this.outline?.isOpen === true) void this.outline.refresh();
         this.drawHead();
         return;

@@ -31,8 +31,12 @@ export function header(host: Host, details: SessionDetails, outlineOpen: boolean
     <div class="facts num">
       <span>${agentNames[agent] ?? agent}</span>
       <span class="clip" title=${details.cwd}>${folder}</span>
-      <span class="opt">${t('{0} turns', count(details.turnCount))}</span>
-      <span class="opt">${t('{0} entries', count(details.entryCount))}</span>
+      <span class="opt"
+        >${details.turnCount === 1 ? t('1 turn') : t('{0} turns', count(details.turnCount))}</span
+      >
+      <span class="opt"
+        >${details.entryCount === 1 ? t('1 entry') : t('{0} entries', count(details.entryCount))}</span
+      >
       ${skipped > 0 ? html`<span class="warn">${t('{0} unreadable', count(skipped))}</span>` : nothing}
       ${offBranch > 0 ? html`<span class="opt">${t('Off the active branch: {0} entries', count(offBranch))}</span>` : nothing}
     </div>

@@ -49,6 +49,11 @@ export class Outline {
     this.draw();
   }
 
+  /** Whether a turn was not over when it was read. */
+  get hasOpenTurn(): boolean {
+    return [...this.turns.values()].some((turn) => turn.status === 'running');
+  }
+
   /** Reads the newest turns again; others that are loaded stay. */
   refresh(): Promise<void> {
     this.loading ??= this.read(-PAGE).finally(() => {

@@ -6,7 +6,7 @@ import { hitsIn, type Hit } from '../hits.js';
 import { lineDiff, type DiffLine } from '../line_diff.js';
 import type { PageContext } from '../page_context.js';
 import { t, type Text } from '../texts.js';
-import { attachments, foldLine, icon, plainText, textBlock } from './parts.js';
+import { attachments, foldLine, icon, plainText, prose, textBlock } from './parts.js';
 
 const looks: Record<ToolKind, { icon: string; verb: Text }> = {
   read: { icon: 'file-code', verb: 'Read' },
@@ -278,6 +278,6 @@ export function thoughtLine(context: PageContext, entry: Entry): TemplateResult 
     verb: t('Thought'),
     target: first.replaceAll(/[*_`#]/g, '').slice(0, 200),
     targetClass: 'text say',
-    body: () => html`<div class="thought-text" dir="auto">${text}</div>`,
+    body: () => html`<div class="thought-text">${prose(text)}</div>`,
   });
 }
