@@ -48,4 +48,17 @@ describe('the outline of the transcript page', function () {
     await page.keyboard.press('Enter');
     await page.locator('article.prompt:focus[aria-label="Turn 198, your prompt"]').waitFor();
   });
+
+  it('sees the end of a turn that another program writes, whose session was idle all along', async () => {
+    const entries = longSession(10);
+    const last = entries.at(-1)!;
+    open = await harness.open({ entries: [...entries.slice(0, -1), { ...last, boundary: false }] });
+    const { page, panel } = open;
+    await settled(page);
+    const running = page.locator('.outline .codicon-loading');
+    await running.waitFor();
+    panel.change([{ ...last, boundary: true }]);
+    panel.setDetails({ cut: { generation: panel.generation, revision: panel.revision } });
+    await running.waitFor({ state: 'detached' });
+  });
 });
