@@ -107,7 +107,6 @@ export const PageAction = z.discriminatedUnion('action', [
   z.object({ kind: z.literal('action'), action: z.literal('openLink'), href: z.string() }),
   z.object({ kind: z.literal('action'), action: z.literal('openSession'), sessionId: z.string() }),
   z.object({ kind: z.literal('action'), action: z.literal('showLog') }),
-  z.object({ kind: z.literal('action'), action: z.literal('place'), place: ReadingPlace }),
 ]);
 export type PageAction = z.infer<typeof PageAction>;
 
@@ -136,16 +135,7 @@ export const ToPage = z.discriminatedUnion('kind', [
   /** A command of the editor acts on the page. */
   z.object({
     kind: z.literal('command'),
-    command: z.enum([
-      'start',
-      'end',
-      'previousTurn',
-      'nextTurn',
-      'toggleOutline',
-      'focusPrompt',
-      'nextEntry',
-      'previousEntry',
-    ]),
+    command: z.enum(['start', 'end', 'previousTurn', 'nextTurn', 'toggleOutline', 'focusPrompt']),
   }),
   z.object({ kind: z.literal('jump'), ordinal: z.number().int() }),
 ]);

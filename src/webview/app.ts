@@ -189,8 +189,6 @@ export class App {
       nextTurn: () => this.turnBy(1),
       toggleOutline: () => this.setOutline(!(this.outline?.isOpen ?? false)),
       focusPrompt: () => this.promptBox?.focus(),
-      nextEntry: () => this.feed?.focusBy(1),
-      previousEntry: () => this.feed?.focusBy(-1),
     };
     commands[command]();
   }

@@ -82,8 +82,5 @@ export async function act(deck: Deck, panel: TranscriptPanel, action: PageAction
     case 'showLog':
       deck.log.show();
       return;
-    case 'place':
-      // The page keeps its place itself; the serializer gives it back after a reload.
-      return;
   }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { EntryKind, Usage } from '../../protocol/entry.js';
+import { type EntryKind, Usage } from '../../protocol/entry.js';
 import { AUTO_TITLE_LENGTH } from '../../protocol/session.js';
+import { EntryState } from './entry_state.js';
 import { oneLine } from './text.js';
 import type { IndexedEntry, IndexedTurn, Scan, SessionHead, UsageRecord } from './source.js';
 
@@ -12,20 +13,6 @@ const MAX_RECENT_USAGE = 64;
 const MAX_FILES = 50;
 /** Marks the id of a turn without a prompt: it must not take the id of an entry. */
 const IMPLICIT = 't-';
-
-const Status = z.enum(['in_progress', 'completed', 'failed', 'cancelled']);
-const EntryState = z.object({
-  id: z.string(),
-  turnId: z.string(),
-  kind: EntryKind,
-  at: z.number(),
-  status: Status.exactOptional(),
-  boundary: z.boolean(),
-  ranges: z.array(z.tuple([z.number(), z.number()])),
-  block: z.number().exactOptional(),
-  preview: z.string(),
-});
-type EntryState = z.infer<typeof EntryState>;
 
 const TurnState = z.object({
   id: z.string(),

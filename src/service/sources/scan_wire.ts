@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { EntryKind, Usage } from '../../protocol/entry.js';
+import { Usage } from '../../protocol/entry.js';
 import { SourceKind } from '../../protocol/session.js';
+import { EntryState } from './entry_state.js';
 
 /** What the worker is told to do. */
 export const ScanRequest = z.discriminatedUnion('do', [
@@ -16,18 +17,6 @@ export const ScanRequest = z.discriminatedUnion('do', [
 ]);
 export type ScanRequest = z.infer<typeof ScanRequest>;
 
-const Status = z.enum(['in_progress', 'completed', 'failed', 'cancelled']);
-const Entry = z.object({
-  id: z.string(),
-  turnId: z.string(),
-  kind: EntryKind,
-  at: z.number(),
-  status: Status.exactOptional(),
-  boundary: z.boolean(),
-  ranges: z.array(z.tuple([z.number(), z.number()])),
-  block: z.number().exactOptional(),
-  preview: z.string(),
-});
 const Turn = z.object({
   id: z.string(),
   prompt: z.string(),
@@ -65,7 +54,7 @@ const UsageOfMessage = z.object({
 });
 const Rest = z.object({
   mode: z.enum(['append', 'rewrite']),
-  children: z.array(z.object({ head: Head, entries: z.array(Entry), turns: z.array(Turn) })),
+  children: z.array(z.object({ head: Head, entries: z.array(EntryState), turns: z.array(Turn) })),
   offset: z.number(),
   state: z.unknown(),
   totals: z.object({
@@ -86,7 +75,7 @@ export const ScanReply = z.discriminatedUnion('is', [
   z.object({
     is: z.literal('part'),
     id: z.number(),
-    entries: z.array(Entry),
+    entries: z.array(EntryState),
     turns: z.array(Turn),
     usage: z.array(UsageOfMessage),
   }),
