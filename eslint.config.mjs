@@ -44,7 +44,7 @@ export default tseslint.config(
   layer(['src/attach/**'], [vscode, room('service'), room('deck'), room('webview')]),
   layer(['src/service/*.ts', 'src/service/surfaces/**'], [vscode, room('deck'), room('webview')]),
   layer(
-    ['src/service/sessions/**', 'src/service/runs/**'],
+    ['src/service/sessions/**', 'src/service/runs/**', 'src/service/jobs/**'],
     [vscode, room('deck'), room('webview'), room('surfaces')],
   ),
   layer(

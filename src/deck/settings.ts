@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import * as z from 'zod';
-import { AgentDefinition, type ClientOptions } from '../protocol/deck.js';
+import { AgentDefinition } from '../protocol/agents.js';
+import type { ClientOptions } from '../protocol/deck.js';
 import { SETTINGS_SECTION, settingIds } from './ids.js';
 
 export const GroupBy = z.enum(['folder', 'date', 'agent']);

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { Cut, Entry } from './entry.js';
+import { Tooling } from './controls.js';
 import { SessionDetails, SessionKind, SessionRow } from './session.js';
+import { BackgroundTask } from './tasks.js';
 
 const sessionId = z.string().min(1).max(512);
 const operationId = z.string().min(1).max(128);
@@ -13,6 +15,9 @@ const toldCwd = z.string();
 export const TRANSCRIPT_PAGE_SCHEMA = 'aster.acp.session-transcript-page.v1';
 export const TRANSCRIPT_UPDATE_SCHEMA = 'aster.acp.session-transcript-update.v1';
 export const PREFIX_FORK_SCHEMA = 'aster.acp.session-prefix-fork.v1';
+export const TOOLING_SCHEMA = 'aster.acp.session-tooling.v1';
+export const BACKGROUND_TASKS_SCHEMA = 'aster.acp.session-background-tasks.v1';
+export const WORKSPACE_SEARCH_SCHEMA = 'aster.acp.workspace-search.v1';
 
 export const Headless = z.enum(['include', 'exclude', 'only']);
 
@@ -106,6 +111,8 @@ export const ForkParams = z.object({
     target_session_id: z.string().min(1).max(128),
     expected_workspace: WorkspaceState,
   }),
+  /** `_meta.agent`: the fork goes on in that agent instead of the parent's. */
+  _meta: z.looseObject({ agent: z.string().max(64).optional() }).nullish(),
 });
 export type ForkParams = z.infer<typeof ForkParams>;
 export const ForkResult = z.object({
@@ -153,3 +160,83 @@ export const CompactResult = z.object({
   tokensAfter: z.number().optional(),
 });
 export type CompactResult = z.infer<typeof CompactResult>;
+
+export const ToolingParams = z.object({
+  schema: z.literal(TOOLING_SCHEMA),
+  sessionId,
+  operationId,
+  cwd: toldCwd,
+});
+export type ToolingParams = z.infer<typeof ToolingParams>;
+export const ToolingResult = Tooling.extend({ schema: z.literal(TOOLING_SCHEMA), operationId: z.string() });
+export type ToolingResult = z.infer<typeof ToolingResult>;
+/** Service -> client: the whole catalogue again, of a greater generation. */
+export const ToolingUpdate = Tooling.extend({ sessionId: z.string() });
+export type ToolingUpdate = z.infer<typeof ToolingUpdate>;
+
+/** Longest suggestion, in characters as a person counts them (grapheme clusters). */
+export const MAX_SUGGESTION_LENGTH = 32;
+export const MAX_SUGGESTIONS = 3;
+export const FollowupParams = z.object({
+  sessionId,
+  /** Of the turn that ended; of the last one when empty. */
+  prompt: z.string().max(1_000_000),
+  response: z.string().max(4_000_000),
+});
+export type FollowupParams = z.infer<typeof FollowupParams>;
+export const FollowupResult = z.object({ suggestions: z.array(z.string()).max(MAX_SUGGESTIONS) });
+export type FollowupResult = z.infer<typeof FollowupResult>;
+
+const tasksParams = { schema: z.literal(BACKGROUND_TASKS_SCHEMA), sessionId, operationId, cwd: toldCwd };
+export const BackgroundTasksParams = z.object(tasksParams);
+export type BackgroundTasksParams = z.infer<typeof BackgroundTasksParams>;
+export const BackgroundTasksResult = z.object({
+  schema: z.literal(BACKGROUND_TASKS_SCHEMA),
+  operationId: z.string(),
+  tasks: z.array(BackgroundTask),
+});
+export type BackgroundTasksResult = z.infer<typeof BackgroundTasksResult>;
+export const StopTaskParams = z.object({ ...tasksParams, taskId: z.string().min(1).max(512) });
+export type StopTaskParams = z.infer<typeof StopTaskParams>;
+/** True only when the whole process tree is gone; false for one that had ended before. */
+export const StopTaskResult = z.object({ stopped: z.boolean() });
+
+export const CancelSubagentParams = z.object({
+  subagentId: z.string().min(1).max(512),
+  sessionId: sessionId.optional(),
+});
+export type CancelSubagentParams = z.infer<typeof CancelSubagentParams>;
+export const CancelSubagentResult = z.object({ cancelled: z.boolean() });
+
+export const MAX_SEARCH_RESULTS = 8;
+export const SearchRoute = z.enum(['words', 'names', 'meaning']);
+export type SearchRoute = z.infer<typeof SearchRoute>;
+export const WorkspaceSearchParams = z.object({
+  schema: z.literal(WORKSPACE_SEARCH_SCHEMA),
+  sessionId,
+  operationId,
+  cwd,
+  query: z.string().trim().min(1).max(1000),
+});
+export type WorkspaceSearchParams = z.infer<typeof WorkspaceSearchParams>;
+export const WorkspaceSearchResult = z.object({
+  schema: z.literal(WORKSPACE_SEARCH_SCHEMA),
+  operationId: z.string(),
+  results: z
+    .array(
+      z.object({
+        /** Relative to `cwd`, with forward slashes. */
+        path: z.string(),
+        /** 1-based. */
+        line: z.number().int().optional(),
+        snippet: z.string(),
+        /** Reciprocal rank fusion of the routes; only the order means something. */
+        score: z.number(),
+        routes: z.array(SearchRoute),
+      }),
+    )
+    .max(MAX_SEARCH_RESULTS),
+  /** Routes that were not used, and why. */
+  failed: z.array(z.object({ route: SearchRoute, reason: z.string() })),
+});
+export type WorkspaceSearchResult = z.infer<typeof WorkspaceSearchResult>;

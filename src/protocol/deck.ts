@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { Cut, Turn } from './entry.js';
 import { SessionRow } from './session.js';
+import { AgentDefinition } from './agents.js';
 import { WorkspaceState } from './aster.js';
+import { Tooling } from './controls.js';
 
 const sessionId = z.string().min(1).max(512);
 const limit = z.number().int().min(1).max(200);
@@ -112,21 +114,38 @@ export const SessionsChanged = z.object({
 });
 export type SessionsChanged = z.infer<typeof SessionsChanged>;
 
-/** What the editor sends: `initializationOptions`, and again when a setting or the folders change. */
-export const AgentDefinition = z.object({
-  command: z.string().min(1),
-  args: z.array(z.string()).optional(),
-  env: z.record(z.string(), z.string()).optional(),
-  title: z.string().optional(),
+/** An OpenAI-compatible endpoint. `url` ends before `/chat/completions` or `/embeddings`. */
+export const ModelEndpoint = z.object({
+  url: z.url({ protocol: /^https?$/ }),
+  model: z.string().min(1),
+  /** Name of the environment variable that holds the key; a key never stands in a setting. */
+  apiKeyEnv: z.string().min(1).optional(),
 });
-export type AgentDefinition = z.infer<typeof AgentDefinition>;
+export type ModelEndpoint = z.infer<typeof ModelEndpoint>;
+/** Who does small jobs: titles, follow-ups, summaries. `auto`: the first of editor, endpoint and agent that can. */
+export const SmallJobsModel = z.enum(['off', 'auto', 'editor', 'endpoint', 'agent']);
+export type SmallJobsModel = z.infer<typeof SmallJobsModel>;
+export const SmallJobs = z.object({
+  model: SmallJobsModel,
+  endpoint: ModelEndpoint.optional(),
+  /** `auto` may ask the session's own agent, in a hidden side session. */
+  allowAgent: z.boolean().optional(),
+});
+export type SmallJobs = z.infer<typeof SmallJobs>;
 export const ServiceConfig = z.object({
   agents: z.record(z.string().min(1).max(64), AgentDefinition).optional(),
   defaultAgent: z.string().optional(),
   /** Sources to leave out, e.g. `{ "codex": false }`. */
   sources: z.record(z.string(), z.boolean()).optional(),
+  /** Absent: off. */
+  smallJobs: SmallJobs.optional(),
+  /** For searches by meaning. Absent: none, and nothing is sent anywhere. */
+  embeddings: ModelEndpoint.optional(),
+  /** Path of a ripgrep program; the editor tells its own. */
+  ripgrep: z.string().optional(),
 });
 export type ServiceConfig = z.infer<typeof ServiceConfig>;
+/** What the editor sends: `initializationOptions`, and again when a setting or the folders change. */
 export const ClientOptions = z.object({
   /** Absolute paths. Empty with `allFolders` false: no session is in scope. */
   workspaces: z.array(z.string()),
@@ -134,6 +153,8 @@ export const ClientOptions = z.object({
   /** False in a restricted window: nothing is launched for it. */
   trusted: z.boolean(),
   config: ServiceConfig,
+  /** The window has a language model of its own for small jobs. */
+  hasModel: z.boolean().optional(),
 });
 export type ClientOptions = z.infer<typeof ClientOptions>;
 
@@ -143,3 +164,24 @@ export const StopServiceParams = z.object({
 });
 export const StopServiceResult = z.object({ stopping: z.boolean(), activeRuns: z.number().int() });
 export const Empty = z.object({});
+
+/** Opens a session in its agent without a prompt, so that modes, models and commands can be chosen. */
+export const OpenSessionParams = z.object({ sessionId });
+export type OpenSessionParams = z.infer<typeof OpenSessionParams>;
+export const OpenSessionResult = Tooling;
+
+/** The fork family of a session: everything that descends from the same first session. */
+export const FamilyParams = z.object({ sessionId });
+export type FamilyParams = z.infer<typeof FamilyParams>;
+export const FamilyResult = z.object({
+  rootId: z.string(),
+  /** Parents before their forks, oldest first. Those out of scope are left out. */
+  members: z.array(SessionRow),
+});
+export type FamilyResult = z.infer<typeof FamilyResult>;
+
+/** Service -> editor: asks the window's own language model. Answered with an error when it has none. */
+export const CompleteParams = z.object({ prompt: z.string(), maxOutputTokens: z.number().int() });
+export type CompleteParams = z.infer<typeof CompleteParams>;
+export const CompleteResult = z.object({ text: z.string() });
+export type CompleteResult = z.infer<typeof CompleteResult>;

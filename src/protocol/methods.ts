@@ -1,7 +1,10 @@
 import type * as z from 'zod';
 import * as acp from './acp.js';
+import * as agents from './agents.js';
 import * as aster from './aster.js';
 import * as deck from './deck.js';
+import * as inbox from './inbox.js';
+import * as tasks from './tasks.js';
 
 export interface Method {
   /** `request` is answered; `notification` is not. */
@@ -34,10 +37,10 @@ export const methods = {
   'session/new': request(acp.NewParams, acp.NewResult, 'Starts a session with a configured agent.'),
   'session/load': request(
     acp.LoadParams,
-    deck.Empty,
+    acp.ControlsResult,
     'Replays a whole session as `session/update`, then answers.',
   ),
-  'session/resume': request(acp.LoadParams, deck.Empty, 'Attaches to a session without replay.'),
+  'session/resume': request(acp.LoadParams, acp.ControlsResult, 'Attaches to a session without replay.'),
   'session/prompt': request(acp.PromptParams, acp.PromptResult, 'Runs a turn; answers when it ends.'),
   'session/cancel': {
     type: 'notification',
@@ -50,12 +53,30 @@ export const methods = {
     deck.Empty,
     'Cancels the run and frees what the session holds.',
   ),
+  'session/fork': request(
+    acp.ForkHeadParams,
+    acp.NewResult,
+    'A new session from the last completed turn of another.',
+  ),
+  'session/archive': request(acp.SessionIdParams, deck.Empty, 'Closes a session and hides it from the list.'),
+  'session/unarchive': request(acp.SessionIdParams, deck.Empty, 'Lists an archived session again.'),
+  'session/set_title': request(
+    acp.SetTitleParams,
+    acp.SetTitleResult,
+    'Sets the title; it is never overwritten.',
+  ),
+  'session/set_mode': request(acp.SetModeParams, deck.Empty, "Sets the agent's mode for a session."),
+  'session/set_config_option': request(
+    acp.SetConfigParams,
+    acp.SetConfigResult,
+    "Sets one of the agent's options for a session, the model among them.",
+  ),
   'session/request_permission': {
     type: 'request',
     from: 'service',
     params: acp.PermissionParams,
     result: acp.PermissionResult,
-    summary: 'Asks the person; cancelled when it is answered elsewhere.',
+    summary: 'Asks an ACP client; cancelled when it is answered elsewhere. Editors have `deck/inbox`.',
   },
   'aster/session/list': request(aster.ListParams, aster.ListResult, 'Lists sessions in scope, newest first.'),
   'aster/session/info': request(aster.InfoParams, aster.InfoResult, 'Everything known about one session.'),
@@ -83,6 +104,37 @@ export const methods = {
     aster.CompactParams,
     aster.CompactResult,
     "Replaces the model's context by a summary; the transcript keeps everything.",
+  ),
+  'aster/session/tooling/v1': request(
+    aster.ToolingParams,
+    aster.ToolingResult,
+    'The tools, MCP servers, commands, modes and options of a session, of one generation.',
+  ),
+  'aster/session/tooling/update': announcement(aster.ToolingUpdate, 'The catalogue of a session changed.'),
+  'aster/followup/generate': request(
+    aster.FollowupParams,
+    aster.FollowupResult,
+    'Suggestions for the next prompt; none when no model is at hand.',
+  ),
+  'aster/session/background-tasks/v1': request(
+    aster.BackgroundTasksParams,
+    aster.BackgroundTasksResult,
+    'Sub-agents, commands and jobs of a session.',
+  ),
+  'aster/session/background-tasks/stop/v1': request(
+    aster.StopTaskParams,
+    aster.StopTaskResult,
+    'Ends a background task and its whole process tree.',
+  ),
+  'aster/subagent/cancel': request(
+    aster.CancelSubagentParams,
+    aster.CancelSubagentResult,
+    'Cancels a sub-agent.',
+  ),
+  'aster/workspace/search/v1': request(
+    aster.WorkspaceSearchParams,
+    aster.WorkspaceSearchResult,
+    'Finds places in the working directory by words, names and meaning.',
   ),
   'deck/status': request(deck.StatusParams, deck.Status, 'What the service is doing.'),
   'deck/status/update': announcement(deck.Status, 'The status changed; at most four a second.'),
@@ -130,6 +182,44 @@ export const methods = {
     'Takes a queued or returned interjection back.',
   ),
   'deck/interjection/update': announcement(deck.Interjection, 'An interjection changed its state.'),
+  'deck/session/open': request(
+    deck.OpenSessionParams,
+    deck.OpenSessionResult,
+    'Opens a session in its agent without a prompt.',
+  ),
+  'deck/session/family': request(deck.FamilyParams, deck.FamilyResult, 'The fork family of a session.'),
+  'deck/inbox': request(inbox.InboxParams, inbox.InboxResult, 'Everything that waits for a person.'),
+  'deck/inbox/changed': announcement(inbox.InboxChanged, 'Items of the inbox came or went.'),
+  'deck/inbox/answer': request(
+    inbox.InboxAnswerParams,
+    deck.Empty,
+    'Answers an item; the first answer wins.',
+  ),
+  'deck/tasks': request(tasks.TasksParams, tasks.TasksResult, 'Background tasks of all sessions in scope.'),
+  'deck/tasks/changed': announcement(tasks.TasksChanged, 'Background tasks changed.'),
+  'deck/agents': request(
+    agents.AgentsParams,
+    agents.AgentsResult,
+    'Agents that are configured, and known ones with whether they are installed.',
+  ),
+  'deck/agent/details': request(
+    agents.AgentParams,
+    agents.AgentDetails,
+    'Starts an agent and tells what it announces.',
+  ),
+  'deck/agent/authenticate': request(agents.AuthenticateParams, deck.Empty, 'Signs in to an agent.'),
+  'deck/agent/discover': request(
+    agents.AgentParams,
+    agents.DiscoverResult,
+    'Asks an agent for its sessions and lists those that were not known.',
+  ),
+  'deck/model/complete': {
+    type: 'request',
+    from: 'service',
+    params: deck.CompleteParams,
+    result: deck.CompleteResult,
+    summary: "Asks the window's own language model to do a small job.",
+  },
   'deck/service/stop': request(deck.StopServiceParams, deck.StopServiceResult, 'Ends the service.'),
 } satisfies Record<string, Method>;
 

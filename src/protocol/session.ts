@@ -7,8 +7,8 @@ export type SessionState = z.infer<typeof SessionState>;
 export const SessionKind = z.enum(['build', 'chat']);
 export type SessionKind = z.infer<typeof SessionKind>;
 
-/** Where a transcript lives: our store or a tool's own files. */
-export const SourceKind = z.enum(['deck', 'claude-code', 'codex']);
+/** Where a transcript lives: our store, a tool's own files, or (`agent`) an agent that listed it and was not asked for it yet. */
+export const SourceKind = z.enum(['deck', 'claude-code', 'codex', 'agent']);
 export type SourceKind = z.infer<typeof SourceKind>;
 
 export const Parent = z.object({
@@ -22,6 +22,8 @@ export type Parent = z.infer<typeof Parent>;
 export const SessionRow = z.object({
   sessionId: z.string(),
   cwd: z.string(),
+  /** Further roots of its workspace, as they were given last. */
+  additionalDirectories: z.array(z.string()).optional(),
   title: z.string().optional(),
   /** ISO 8601, like all times on the wire. */
   updatedAt: z.string(),
@@ -50,6 +52,7 @@ export type SessionRow = z.infer<typeof SessionRow>;
 
 export const ActiveRun = z.object({
   runId: z.string(),
+  kind: z.enum(['prompt', 'interjection', 'compaction']),
   state: z.enum(['running', 'needs_input']),
   startedAt: z.string(),
   turnId: z.string(),

@@ -4,14 +4,12 @@ import { methods, type ClientRequest } from '../protocol/methods.js';
 import type { ClientRegistry } from './clients.js';
 import { describeIssue } from './issues.js';
 import type { Log } from './log.js';
-import type { RunRules, ServiceControl, SessionRules } from './parts.js';
+import type { Rules, ServiceControl } from './parts.js';
 import type { Client } from './sessions/client.js';
 
 type Handler = (client: Client, rawParams: unknown, signal: AbortSignal) => Promise<unknown>;
 
-export interface ApiParts {
-  readonly sessions: SessionRules;
-  readonly runs: RunRules;
+export interface ApiParts extends Rules {
   readonly clients: ClientRegistry;
   readonly control: ServiceControl;
   readonly log: Log;
@@ -85,7 +83,7 @@ export class Api {
   }
 
   private table(): Record<ClientRequest, Handler> {
-    const { sessions, runs, clients, control } = this.parts;
+    const { sessions, runs, controls, inbox, tasks, agents, jobs, search, clients, control } = this.parts;
     return {
       'session/list': this.handle(methods['session/list'], (c, p, s) => sessions.acpList(c, p, s)),
       'session/new': this.handle(methods['session/new'], (c, p, s) => runs.newSession(c, p, s)),
@@ -103,6 +101,49 @@ export class Api {
         }
         return {};
       }),
+      'session/fork': this.handle(methods['session/fork'], (c, p, s) => sessions.forkHead(c, p, s)),
+      'session/archive': this.handle(methods['session/archive'], (c, p) => sessions.archive(c, p, true)),
+      'session/unarchive': this.handle(methods['session/unarchive'], (c, p) => sessions.archive(c, p, false)),
+      'session/set_title': this.handle(methods['session/set_title'], (c, p, s) => sessions.setTitle(c, p, s)),
+      'session/set_mode': this.handle(methods['session/set_mode'], (c, p, s) => controls.setMode(c, p, s)),
+      'session/set_config_option': this.handle(methods['session/set_config_option'], (c, p, s) =>
+        controls.setConfigOption(c, p, s),
+      ),
+      'aster/session/tooling/v1': this.handle(methods['aster/session/tooling/v1'], (c, p, s) =>
+        controls.tooling(c, p, s),
+      ),
+      'aster/followup/generate': this.handle(methods['aster/followup/generate'], (c, p, s) =>
+        jobs.followups(c, p, s),
+      ),
+      'aster/session/background-tasks/v1': this.handle(
+        methods['aster/session/background-tasks/v1'],
+        (c, p, s) => tasks.ofSession(c, p, s),
+      ),
+      'aster/session/background-tasks/stop/v1': this.handle(
+        methods['aster/session/background-tasks/stop/v1'],
+        (c, p, s) => tasks.stop(c, p, s),
+      ),
+      'aster/subagent/cancel': this.handle(methods['aster/subagent/cancel'], (c, p, s) =>
+        tasks.cancelSubagent(c, p, s),
+      ),
+      'aster/workspace/search/v1': this.handle(methods['aster/workspace/search/v1'], (c, p, s) =>
+        search.workspace(c, p, s),
+      ),
+      'deck/session/open': this.handle(methods['deck/session/open'], (c, p, s) => controls.open(c, p, s)),
+      'deck/session/family': this.handle(methods['deck/session/family'], (c, p, s) =>
+        sessions.family(c, p, s),
+      ),
+      'deck/inbox': this.handle(methods['deck/inbox'], (c, p, s) => inbox.list(c, p, s)),
+      'deck/inbox/answer': this.handle(methods['deck/inbox/answer'], (c, p, s) => inbox.answer(c, p, s)),
+      'deck/tasks': this.handle(methods['deck/tasks'], (c, p, s) => tasks.list(c, p, s)),
+      'deck/agents': this.handle(methods['deck/agents'], (c, p, s) => agents.list(c, p, s)),
+      'deck/agent/details': this.handle(methods['deck/agent/details'], (c, p, s) => agents.details(c, p, s)),
+      'deck/agent/authenticate': this.handle(methods['deck/agent/authenticate'], (c, p, s) =>
+        agents.authenticate(c, p, s),
+      ),
+      'deck/agent/discover': this.handle(methods['deck/agent/discover'], (c, p, s) =>
+        agents.discover(c, p, s),
+      ),
       'aster/session/list': this.handle(methods['aster/session/list'], (c, p, s) => sessions.list(c, p, s)),
       'aster/session/info': this.handle(methods['aster/session/info'], (c, p, s) => sessions.info(c, p, s)),
       'aster/session/delete': this.handle(methods['aster/session/delete'], (c, p, s) =>

@@ -1,8 +1,14 @@
 import { AgentPool } from './agents/agent_pool.js';
 import type { ClientRegistry } from './clients.js';
 import type { Log } from './log.js';
-import type { RunRules, SessionRules } from './parts.js';
+import type { Rules, RunRules } from './parts.js';
+import { Jobs } from './jobs/jobs.js';
+import { Agents } from './runs/agent_rules.js';
+import { Controls } from './runs/controls.js';
+import { Inbox } from './runs/inbox.js';
 import { Runs } from './runs/runs.js';
+import { Tasks } from './runs/tasks.js';
+import { WorkspaceSearch } from './search/workspace_search.js';
 import { Sessions } from './sessions/sessions.js';
 import { createSources } from './sources/index.js';
 import { WorkerScanner } from './sources/scanner.js';
@@ -21,8 +27,7 @@ export interface ComposeOptions {
 }
 
 /** The rules of a service over an open store. */
-export interface Composition {
-  readonly sessions: SessionRules;
+export interface Composition extends Rules {
   readonly runs: RunRules & { stopAll(): Promise<void> };
   /** False once the store belongs to another process, or is gone. */
   ownsStore(): boolean;
@@ -74,6 +79,12 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     return {
       sessions,
       runs,
+      controls: new Controls(),
+      inbox: new Inbox(),
+      tasks: new Tasks(),
+      agents: new Agents(),
+      jobs: new Jobs(),
+      search: new WorkspaceSearch(),
       ownsStore: () => store.isOurs,
       start: () => {
         sessions.start();

@@ -25,6 +25,16 @@ export interface SessionRules {
   entryContent: Answers<'deck/entry/content'>;
   unwatch: Answers<'deck/session/unwatch'>;
   status(client: Client): ReturnType<Answers<'deck/status'>>;
+  /** `session/fork`: a new session from the last completed turn. */
+  forkHead: Answers<'session/fork'>;
+  family: Answers<'deck/session/family'>;
+  setTitle: Answers<'session/set_title'>;
+  /** `session/archive` and `session/unarchive`. */
+  archive(
+    client: Client,
+    params: Params<'session/archive'>,
+    archived: boolean,
+  ): ReturnType<Answers<'session/archive'>>;
   /** Throws `session_unavailable`: unknown, deleted, or out of the client's scope. */
   resolve(client: Client, sessionId: string): { readonly id: string; readonly cwd: string };
   /** All entries, ascending. */
@@ -44,6 +54,57 @@ export interface RunRules {
   compact: Answers<'aster/compact_conversation'>;
   interjections: Answers<'deck/interjections'>;
   discardInterjection: Answers<'deck/interjection/discard'>;
+}
+
+/** What a person can choose in the agent of a session. */
+export interface ControlRules {
+  tooling: Answers<'aster/session/tooling/v1'>;
+  open: Answers<'deck/session/open'>;
+  setMode: Answers<'session/set_mode'>;
+  setConfigOption: Answers<'session/set_config_option'>;
+}
+
+/** What waits for a person. */
+export interface InboxRules {
+  list: Answers<'deck/inbox'>;
+  answer: Answers<'deck/inbox/answer'>;
+}
+
+/** Background tasks. */
+export interface TaskRules {
+  ofSession: Answers<'aster/session/background-tasks/v1'>;
+  stop: Answers<'aster/session/background-tasks/stop/v1'>;
+  cancelSubagent: Answers<'aster/subagent/cancel'>;
+  list: Answers<'deck/tasks'>;
+}
+
+/** The agents themselves. */
+export interface AgentRules {
+  list: Answers<'deck/agents'>;
+  details: Answers<'deck/agent/details'>;
+  authenticate: Answers<'deck/agent/authenticate'>;
+  discover: Answers<'deck/agent/discover'>;
+}
+
+/** Small jobs for a model. */
+export interface JobRules {
+  followups: Answers<'aster/followup/generate'>;
+}
+
+export interface SearchRules {
+  workspace: Answers<'aster/workspace/search/v1'>;
+}
+
+/** All the rules that answer methods. */
+export interface Rules {
+  readonly sessions: SessionRules;
+  readonly runs: RunRules;
+  readonly controls: ControlRules;
+  readonly inbox: InboxRules;
+  readonly tasks: TaskRules;
+  readonly agents: AgentRules;
+  readonly jobs: JobRules;
+  readonly search: SearchRules;
 }
 
 /** What the surfaces need of the service itself. */

@@ -61,10 +61,9 @@ export class Service {
     log.info('starts', { version, pid: process.pid, node: process.version, storeDir });
     const composition = await this.options.compose({ storeDir, version, env, clients, log });
     this.composition = composition;
-    const { sessions, runs } = composition;
+    const { sessions } = composition;
     const api = new Api({
-      sessions,
-      runs,
+      ...composition,
       clients,
       log,
       control: { stopSoon: (reason) => this.stopSoon(reason) },

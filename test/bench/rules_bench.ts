@@ -1,3 +1,4 @@
+import { NO_ABILITIES } from '../../src/service/surfaces/abilities.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PREFIX_FORK_SCHEMA, TRANSCRIPT_PAGE_SCHEMA } from '../../src/protocol/aster.js';
 import { ClientRegistry, type AttachedClient } from '../../src/service/clients.js';
@@ -32,7 +33,8 @@ const client: AttachedClient = {
   connected: true,
   notify: () => undefined,
   sessionUpdate: () => undefined,
-  requestPermission: () => Promise.reject(new Error('nobody is here')),
+  abilities: NO_ABILITIES,
+  ask: () => Promise.reject(new Error('nobody is here')),
   configure: () => undefined,
   end: () => undefined,
 };

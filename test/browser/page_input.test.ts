@@ -6,7 +6,13 @@ import { entry, everyKind, longSession, SESSION_ID, text } from '../support/webv
 const now = new Date().toISOString();
 const running = {
   state: 'running' as const,
-  activeRun: { runId: 'r1', state: 'running' as const, startedAt: now, turnId: 't1' },
+  activeRun: {
+    runId: 'r1',
+    kind: 'prompt' as const,
+    state: 'running' as const,
+    startedAt: now,
+    turnId: 't1',
+  },
 };
 const waiting = (interjectionId: string, state: Interjection['state'], said: string): Interjection => ({
   interjectionId,

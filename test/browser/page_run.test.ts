@@ -4,7 +4,13 @@ import { details, longSession, number, text } from '../support/webview_story.js'
 
 const run = (state: 'running' | 'needs_input') => ({
   state,
-  activeRun: { runId: 'r', state, startedAt: new Date(Date.now() - 161_000).toISOString(), turnId: 't' },
+  activeRun: {
+    runId: 'r',
+    kind: 'prompt' as const,
+    state,
+    startedAt: new Date(Date.now() - 161_000).toISOString(),
+    turnId: 't',
+  },
 });
 
 describe('a run and forks on the transcript page', function () {

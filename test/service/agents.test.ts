@@ -38,6 +38,7 @@ async function openSession(connection: AgentConnection): Promise<{ id: string; u
   connection.attach(sessionId, {
     update: (update) => updates.push(update),
     permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+    request: () => Promise.reject(new Error('not here')),
   });
   return { id: sessionId, updates };
 }
@@ -193,6 +194,7 @@ describe('agent processes', function () {
         if (bytes % 50 === 0) highest = Math.max(highest, process.memoryUsage().rss);
       },
       permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
+      request: () => Promise.reject(new Error('not here')),
     });
     await prompt(connection, sessionId, 'flood 4000 50000');
     assert.ok(bytes > 200_000_000);

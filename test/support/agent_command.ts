@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { AgentDefinition } from '../../src/protocol/deck.js';
+import type * as z from 'zod';
+import type { CustomAgent } from '../../src/protocol/agents.js';
 
 export interface TestAgentOptions {
   /** See `AGENT_FEATURES` in `agent.ts`. */
@@ -14,7 +15,7 @@ export interface TestAgentOptions {
 }
 
 /** The settings that start the scripted agent of `agent.ts`; works from any directory. */
-export function testAgent(options: TestAgentOptions = {}): AgentDefinition {
+export function testAgent(options: TestAgentOptions = {}): z.infer<typeof CustomAgent> {
   return {
     command: process.execPath,
     args: [

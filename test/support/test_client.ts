@@ -1,6 +1,7 @@
-import type { PermissionParams, PermissionResult } from '../../src/protocol/acp.js';
+import { PermissionParams, type PermissionResult } from '../../src/protocol/acp.js';
 import type { ClientOptions } from '../../src/protocol/deck.js';
-import type { Client, Clients } from '../../src/service/sessions/client.js';
+import type { Client, ClientAbilities, Clients } from '../../src/service/sessions/client.js';
+import { NO_ABILITIES } from '../../src/service/surfaces/abilities.js';
 
 type Notify = Client['notify'];
 
@@ -29,9 +30,20 @@ export class TestClient implements Client {
     this.updates.push({ sessionId, update });
   }
 
-  requestPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
-    this.asked.push({ params, signal });
-    return this.answer(params, signal);
+  abilities: ClientAbilities = { ...NO_ABILITIES, permission: true };
+  /** Other requests that it was asked, and how it answers them. */
+  readonly requests: { method: string; params: unknown }[] = [];
+  reply: (method: string, params: unknown, signal: AbortSignal) => Promise<unknown> = (method) =>
+    Promise.reject(new Error(`nobody answers ${method}`));
+
+  ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    if (method !== 'session/request_permission') {
+      this.requests.push({ method, params });
+      return this.reply(method, params, signal);
+    }
+    const permission = PermissionParams.parse(params);
+    this.asked.push({ params: permission, signal });
+    return this.answer(permission, signal);
   }
 
   /** Notifications of one method. */

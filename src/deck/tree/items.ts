@@ -20,6 +20,7 @@ const sourceNames: Record<SourceKind, string> = {
   'claude-code': 'Claude Code',
   codex: 'Codex',
   deck: 'Session Deck',
+  agent: 'Agent',
 };
 
 export function agentName(row: Pick<SessionRow, 'agent' | 'source'>): string {

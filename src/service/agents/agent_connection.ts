@@ -19,7 +19,25 @@ export interface AgentSessionListener {
   update(update: unknown): void;
   /** The agent asks for a permission; `signal` aborts when the agent takes the question back or is gone. */
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
+  /**
+   * The agent asks its client for something else about the session (`hostMethods`). `params` are as they came; the
+   * answer goes out as it is. A `RequestError` goes out with its code, any other error as an internal one.
+   */
+  request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown>;
 }
+
+/** What an agent may ask of its client besides permissions. */
+export const hostMethods = [
+  'fs/read_text_file',
+  'fs/write_text_file',
+  'terminal/create',
+  'terminal/output',
+  'terminal/wait_for_exit',
+  'terminal/kill',
+  'terminal/release',
+  'elicitation/create',
+] as const;
+export type HostMethod = (typeof hostMethods)[number];
 
 /** Updates kept for a session whose id is not known here yet: they can precede the answer to `session/new`. */
 const MAX_EARLY_UPDATES = 64;
@@ -60,6 +78,7 @@ export class AgentConnection {
     wire.handlers.update = (params) => this.receive(params);
     wire.handlers.garbage = (bytes) => this.receiveGarbage(bytes);
     wire.handlers.permission = (params, signal) => this.ask(params, signal);
+    wire.handlers.request = (method, params, signal) => this.answer(method, params, signal);
   }
 
   /**
@@ -81,9 +100,11 @@ export class AgentConnection {
             protocolVersion: PROTOCOL_VERSION,
             clientInfo: { name: 'session-deck', title: 'Session Deck', version },
             clientCapabilities: {
-              fs: { readTextFile: false, writeTextFile: false },
-              terminal: false,
-              session: { compaction: {}, notices: {} },
+              fs: { readTextFile: true, writeTextFile: true },
+              terminal: true,
+              session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
+              auth: { terminal: true },
+              elicitation: { form: {}, url: {} },
             },
           },
           cancellable(signal),
@@ -213,12 +234,23 @@ export class AgentConnection {
     if (!listener) throw RequestError.sessionNotFound(params.sessionId);
     return listener.permission(params, signal);
   }
+
+  private async answer(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown> {
+    const parsed = OfSession.safeParse(params);
+    if (!parsed.success) throw RequestError.invalidParams(undefined, 'sessionId is missing');
+    const listener = this.listeners.get(parsed.data.sessionId);
+    if (!listener) throw RequestError.sessionNotFound(parsed.data.sessionId);
+    return listener.request(method, params, signal);
+  }
 }
+
+const OfSession = z.looseObject({ sessionId: z.string() });
 
 interface Handlers {
   update(params: unknown): void;
   garbage(bytes: number): void;
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
+  request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
 interface Wire {
@@ -234,8 +266,12 @@ function openWire(spec: AgentSpec): Wire {
     update: () => undefined,
     garbage: () => undefined,
     permission: () => Promise.reject(RequestError.invalidRequest(undefined, 'initialize comes first')),
+    request: () => Promise.reject(RequestError.invalidRequest(undefined, 'initialize comes first')),
   };
-  const connection = client({ name: 'session-deck' })
+  const app = client({ name: 'session-deck' });
+  for (const method of hostMethods)
+    app.onRequest(method, z.unknown(), ({ params, signal }) => handlers.request(method, params, signal));
+  const connection = app
     .onRequest('session/request_permission', PermissionRequest, ({ params, signal }) =>
       handlers.permission(params, signal),
     )

@@ -4,7 +4,9 @@ import type { SourceKind } from '../../protocol/session.js';
 import type { AgentSpec } from '../agents/agent_process.js';
 
 /** Names under which people configure the agent that continues a tool's own sessions, in order of preference. */
-const continuing: Readonly<Record<Exclude<SourceKind, 'deck'>, { title: string; ids: readonly string[] }>> = {
+const continuing: Readonly<
+  Record<Exclude<SourceKind, 'deck' | 'agent'>, { title: string; ids: readonly string[] }>
+> = {
   'claude-code': {
     title: 'Claude Code',
     ids: ['claude-code', 'claude', 'claude-code-acp', 'claude-agent-acp'],
@@ -95,7 +97,7 @@ function mayLaunch(options: ClientOptions): void {
 function specOf(options: ClientOptions, id: string): AgentSpec | undefined {
   const agents = options.config.agents ?? {};
   const definition = Object.hasOwn(agents, id) ? agents[id] : undefined;
-  if (!definition) return undefined;
+  if (!definition || !('command' in definition)) return undefined;
   return {
     id,
     title: definition.title ?? id,

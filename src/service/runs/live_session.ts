@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
-import type { AgentConnection, AgentSessionListener } from '../agents/agent_connection.js';
+import type { AgentConnection, AgentSessionListener, HostMethod } from '../agents/agent_connection.js';
 import { parseUpdate, type AgentCommand, type AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
+import type { Client } from '../sessions/client.js';
+import type { AgentHost } from './agent_host.js';
 import type { RunSessions } from './ports.js';
 
 /** The run that hears an agent's updates about a session. */
 export interface UpdateSink {
+  readonly runId: string;
+  /** Who started the turn. */
+  readonly owner: Client;
   update(update: AgentUpdate, raw: unknown): void;
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
 }
@@ -14,6 +19,7 @@ export interface UpdateSink {
 export interface LiveSessionParts {
   readonly sessions: RunSessions;
   readonly log: Log;
+  readonly host: AgentHost;
   /** Forwards a raw update that belongs to no run. */
   forward(sessionId: string, raw: unknown): void;
 }
@@ -71,6 +77,10 @@ export class LiveSession implements AgentSessionListener {
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
     if (!this.sink) return Promise.resolve({ outcome: { outcome: 'cancelled' } });
     return this.sink.permission({ ...params, sessionId: this.sessionId }, signal);
+  }
+
+  request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.parts.host.answer(this, method, params, signal);
   }
 
   /** Waits until nothing was told for a while, at most a few seconds. */

@@ -1,4 +1,4 @@
-import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
+import { PermissionResult, type PermissionParams } from '../../protocol/acp.js';
 import type { Log } from '../log.js';
 import type { Client, Clients } from '../sessions/client.js';
 
@@ -95,7 +95,9 @@ class OpenQuestion {
     const controller = new AbortController();
     this.asked.set(client, controller);
     try {
-      const result = await client.requestPermission(this.question.params, controller.signal);
+      const result = PermissionResult.parse(
+        await client.ask('session/request_permission', this.question.params, controller.signal),
+      );
       if (this.isAnswer(result)) {
         this.settle(result);
         return;

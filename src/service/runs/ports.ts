@@ -1,6 +1,7 @@
 import type { Interjection } from '../../protocol/deck.js';
 import type { Entry, Usage } from '../../protocol/entry.js';
 import type { SessionKind, SessionState, SourceKind } from '../../protocol/session.js';
+import type { BackgroundTask } from '../../protocol/tasks.js';
 import type { Client } from '../sessions/client.js';
 import type { TranscriptWriter } from '../sessions/transcript.js';
 
@@ -15,6 +16,8 @@ export interface RunSession {
   /** The agent's own id of it; for a session that a tool left on disk, that tool's id. */
   readonly agentSession?: string | undefined;
   readonly generation: number;
+  /** Further roots of its workspace, absolute. */
+  readonly directories?: readonly string[] | undefined;
 }
 
 /** What the runs change about a session. Durable and then announced. */
@@ -23,6 +26,7 @@ export interface SessionChanges {
   readonly agent?: string;
   readonly agentSession?: string;
   readonly model?: string;
+  readonly directories?: readonly string[];
   /** By the agent: never replaces a person's title; null clears the agent's. */
   readonly agentTitle?: string | null;
 }
@@ -86,6 +90,26 @@ export interface PermissionRow {
   readonly createdAt: number;
 }
 
+export interface FailureRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly error?: string | undefined;
+  readonly endedAt: number;
+}
+
+/** A background task as the store keeps it. */
+export interface TaskRow {
+  readonly id: string;
+  readonly sessionId: string;
+  readonly kind: BackgroundTask['kind'];
+  readonly title: string;
+  readonly status: BackgroundTask['status'];
+  readonly startedAt: number;
+  readonly endedAt?: number | undefined;
+  readonly result?: string | undefined;
+  readonly outputTail?: string | undefined;
+}
+
 export interface CompactionEnd {
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly tokensBefore?: number;
@@ -100,6 +124,18 @@ export interface RunStore {
   endRun(id: string, end: RunEnd): void;
   /** Runs that no end was written for: those of a service that died. */
   openRuns(): RunRow[];
+  /** Runs that failed and were not dismissed, newest first. */
+  failedRuns(limit: number): FailureRow[];
+  dismissRun(id: string, at: number): void;
+  /** A JSON value that is remembered of a session; undefined when there is none. */
+  sessionFact(sessionId: string, key: string): unknown;
+  putSessionFact(sessionId: string, key: string, value: unknown): void;
+  /** Adds a background task, or replaces it. */
+  putTask(task: TaskRow): void;
+  /** Newest first; of all sessions when `sessionId` is absent. */
+  tasks(limit: number, sessionId?: string): TaskRow[];
+  /** Tasks of a service that died. */
+  openTasks(): TaskRow[];
   addInterjection(row: InterjectionRow): void;
   changeInterjection(
     id: string,

@@ -115,10 +115,19 @@ export class Run implements UpdateSink {
   get active(): ActiveRun {
     return {
       runId: this.id,
+      kind: this.input.kind,
       state: this.openQuestions > 0 ? 'needs_input' : 'running',
       startedAt: new Date(this.startedAt).toISOString(),
       turnId: this.turnId,
     };
+  }
+
+  get runId(): string {
+    return this.id;
+  }
+
+  get owner(): Client {
+    return this.input.owner;
   }
 
   get cancelled(): boolean {

@@ -13,15 +13,19 @@ import type { Log } from '../log.js';
 import type { Client, Clients } from '../sessions/client.js';
 import type { RunControl } from '../sessions/run_control.js';
 import { requireFolder, scopeOf } from '../sessions/scope.js';
+import { AgentHost } from './agent_host.js';
 import { agentForNew, agentForSession } from './agent_choice.js';
 import { Audience } from './audience.js';
 import { Compactions } from './compaction.js';
+import { Elicitations } from './elicitations.js';
+import { HostFiles } from './host_files.js';
 import { Interjections } from './interjections.js';
 import { LiveSessions } from './live_sessions.js';
 import { PermissionDesk } from './permissions.js';
 import type { RunRow, RunSession, RunSessions, RunStore } from './ports.js';
 import { closeEntries, endOpenRun, recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
+import { Terminals } from './terminals.js';
 import { defaultTiming, type RunTiming } from './timing.js';
 
 export interface RunsParts {
@@ -57,10 +61,16 @@ export class Runs implements RunControl {
   constructor(private readonly parts: RunsParts) {
     const { store, sessions, agents, clients, log } = parts;
     const timing = { ...defaultTiming, ...parts.timing };
+    const host = new AgentHost({
+      files: new HostFiles(),
+      terminals: new Terminals(),
+      elicitations: new Elicitations(),
+    });
     const live = new LiveSessions({
       sessions,
       agents,
       log,
+      host,
       timing,
       forward: (sessionId, raw) => {
         const update = z.record(z.string(), z.unknown()).safeParse(raw);

@@ -1,7 +1,22 @@
 import type * as z from 'zod';
-import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
 import type { ClientOptions } from '../../protocol/deck.js';
 import type { Methods, ServiceNotification } from '../../protocol/methods.js';
+
+/** What a peer can be asked. An editor answers questions through its inbox, so it is not asked for them. */
+export interface ClientAbilities {
+  /** ACP `session/request_permission`. */
+  readonly permission: boolean;
+  /** ACP `elicitation/create`, mode `form`. */
+  readonly form: boolean;
+  /** ACP `elicitation/create`, mode `url`. */
+  readonly url: boolean;
+  readonly readTextFile: boolean;
+  readonly writeTextFile: boolean;
+  /** ACP `terminal/*`. */
+  readonly terminal: boolean;
+  /** `deck/model/complete`. */
+  readonly model: boolean;
+}
 
 /** One attached peer, as the rules see it: an editor window or an ACP client. Implemented by the surfaces. */
 export interface Client {
@@ -9,14 +24,18 @@ export interface Client {
   readonly surface: 'editor' | 'acp';
   /** Scope, trust and settings; replaced by `deck/configure`. */
   readonly options: ClientOptions;
+  readonly abilities: ClientAbilities;
   /** False once the peer has gone. */
   readonly connected: boolean;
   /** Sends a notification of the aster or deck family; never throws. */
   notify<M extends ServiceNotification>(method: M, params: z.output<Methods[M]['params']>): void;
   /** Sends an ACP `session/update` as the agent gave it; the editor surface ignores it. */
   sessionUpdate(sessionId: string, update: Record<string, unknown>): void;
-  /** Asks the person. Rejects when the peer cannot answer or has gone; `signal` says that it was answered elsewhere. */
-  requestPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
+  /**
+   * Sends a request to the peer and gives its answer unparsed. Rejects when the peer answers with an error or has gone;
+   * `signal` takes the request back.
+   */
+  ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
 }
 
 /** The peers that are attached now. */

@@ -47,6 +47,8 @@ export interface SessionRecord {
   readonly usage?: Usage;
   readonly skipped: number;
   readonly offBranch: number;
+  /** Further roots of its workspace, absolute; as given last. */
+  readonly directories?: readonly string[];
   readonly deletedAt?: number;
   readonly undoUntil?: number;
 }
@@ -55,7 +57,7 @@ export interface SessionRecord {
 export const isUnfinished = (record: SessionRecord): boolean =>
   record.parent?.relation === 'fork' && record.source === 'deck' && record.revision === 0;
 
-type Optional = 'title' | 'unreadable' | 'deletedAt' | 'undoUntil';
+type Optional = 'title' | 'unreadable' | 'directories' | 'deletedAt' | 'undoUntil';
 
 /** The record without some of its fields. */
 export function without(record: SessionRecord, ...fields: readonly Optional[]): SessionRecord {
@@ -82,6 +84,7 @@ export function toRow(record: SessionRecord, childCount: number): SessionRow {
   return {
     sessionId: record.id,
     cwd: record.cwd,
+    ...(record.directories === undefined ? {} : { additionalDirectories: [...record.directories] }),
     ...(title === undefined ? {} : { title: title.text }),
     updatedAt: iso(record.updatedAt),
     createdAt: iso(record.createdAt),

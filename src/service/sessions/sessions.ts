@@ -2,7 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { v7 as uuid } from 'uuid';
 import type * as z from 'zod';
-import type { AcpListParams, AcpListResult } from '../../protocol/acp.js';
+import type {
+  AcpListParams,
+  AcpListResult,
+  ForkHeadParams,
+  NewResult,
+  SessionIdParams,
+  SetTitleParams,
+} from '../../protocol/acp.js';
+import { DomainError } from '../../protocol/errors.js';
 import type {
   DeleteParams,
   DeleteResult,
@@ -18,6 +26,8 @@ import type {
   DeletedResult,
   EntryContentParams,
   EntryContentResult,
+  FamilyParams,
+  FamilyResult,
   ForkPreviewParams,
   ForkPreviewResult,
   RenameParams,
@@ -88,6 +98,7 @@ export interface SessionChanges {
   readonly agent?: string;
   readonly agentSession?: string;
   readonly model?: string;
+  readonly directories?: readonly string[];
   /** By the agent: never replaces a person's title; null clears the agent's. */
   readonly agentTitle?: string | null;
 }
@@ -304,6 +315,23 @@ export class Sessions {
     return this.details(client, this.shelf.current(record.id));
   }
 
+  forkHead(_client: Client, _params: ForkHeadParams, _signal: AbortSignal): Promise<NewResult> {
+    return Promise.reject(new DomainError('not_supported', 'not there yet'));
+  }
+
+  family(_client: Client, _params: FamilyParams): FamilyResult {
+    throw new DomainError('not_supported', 'not there yet');
+  }
+
+  setTitle(client: Client, params: SetTitleParams): { title: string } {
+    const { title } = this.rename(client, params);
+    return { title: title ?? '' };
+  }
+
+  archive(_client: Client, _params: SessionIdParams, _archived: boolean): Promise<Record<string, never>> {
+    return Promise.reject(new DomainError('not_supported', 'not there yet'));
+  }
+
   page(client: Client, params: PageParams, signal: AbortSignal): Promise<PageResult> {
     return this.pages.page(client, params, signal);
   }
@@ -403,7 +431,7 @@ export class Sessions {
   update(sessionId: string, changes: SessionChanges): void {
     const before = this.shelf.book.get(sessionId);
     if (!before) return;
-    const { state = before.state, agent, model, agentTitle, agentSession } = changes;
+    const { state = before.state, agent, model, agentTitle, agentSession, directories } = changes;
     const title = agentTitle === undefined ? before.title : retitled(before, agentTitle);
     this.shelf.save({
       ...without(before, 'title'),
@@ -411,6 +439,7 @@ export class Sessions {
       ...(title === undefined ? {} : { title }),
       ...(agent === undefined ? {} : { agent }),
       ...(model === undefined ? {} : { model }),
+      ...(directories === undefined ? {} : { directories }),
     });
     if (agentSession !== undefined && agentSession !== before.agentSession)
       this.bind(sessionId, agentSession);

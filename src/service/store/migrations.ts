@@ -177,6 +177,33 @@ const migrations: readonly string[] = [
     undo_until INTEGER NOT NULL
   );
   `,
+  `
+  CREATE TABLE session_fact (
+    session INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (session, key)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE task (
+    id TEXT PRIMARY KEY,
+    session INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    title TEXT NOT NULL,
+    status TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    result TEXT,
+    output_tail TEXT
+  );
+  CREATE INDEX task_session ON task (session, started_at);
+
+  ALTER TABLE run ADD COLUMN dismissed_at INTEGER;
+  UPDATE run SET dismissed_at = ended_at WHERE status = 'failed';
+  CREATE INDEX run_failed ON run (started_at) WHERE status = 'failed' AND dismissed_at IS NULL;
+
+  ALTER TABLE session ADD COLUMN directories TEXT;
+  `,
 ];
 
 /** The schema that this version writes. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentConnection } from '@agentclientprotocol/sdk';
 import type * as z from 'zod';
-import { PermissionResult, type PermissionParams } from '../../protocol/acp.js';
 import type { ClientOptions } from '../../protocol/deck.js';
 import type { Methods, ServiceNotification } from '../../protocol/methods.js';
 import type { AttachedClient } from '../clients.js';
+import type { ClientAbilities } from '../sessions/client.js';
+import { NO_ABILITIES } from './abilities.js';
 import type { AcpClientFeatures, SessionUpdate } from './acp_replay.js';
 import { isExtension } from './names.js';
 import { Outbox } from './outbox.js';
@@ -14,6 +15,7 @@ export class AcpClient implements AttachedClient {
   readonly id = randomUUID();
   readonly surface = 'acp';
   features: AcpClientFeatures = { compaction: false, notices: false };
+  abilities: ClientAbilities = { ...NO_ABILITIES, permission: true };
   /** Families (`aster/`, `deck/`) that the peer has used, and whether by their plain names. */
   private readonly used = new Map<string, { plain: boolean }>();
   /** Updates of live turns that wait until the replay of their session is through. */
@@ -69,13 +71,13 @@ export class AcpClient implements AttachedClient {
       for (const one of this.suitable(update)) this.outbox.send('session/update', { sessionId, update: one });
   }
 
-  async requestPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
+  async ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
-    const answer = await this.connection.client.request('session/request_permission', params, {
+    const answer: unknown = await this.connection.client.request(method, params, {
       cancellationSignal: signal,
       stopWaitingOnCancel: true,
     });
-    return PermissionResult.parse(answer);
+    return answer;
   }
 
   /** Sends an update of a replay; settles when the peer has room for more. */

@@ -9,11 +9,12 @@ import {
   type MessageConnection,
 } from 'vscode-jsonrpc/node';
 import type * as z from 'zod';
-import { PermissionResult, type PermissionParams } from '../../protocol/acp.js';
 import { ClientOptions } from '../../protocol/deck.js';
 import { PROTOCOL_VERSION } from '../../protocol/hello.js';
 import { methods, type Methods, type ServiceNotification } from '../../protocol/methods.js';
 import type { AttachedClient } from '../clients.js';
+import type { ClientAbilities } from '../sessions/client.js';
+import { NO_ABILITIES } from './abilities.js';
 import type { LogLevel } from '../file_log.js';
 import { LspReader } from './lsp_reader.js';
 import { plainName } from './names.js';
@@ -66,18 +67,17 @@ class EditorClient implements AttachedClient {
     if (type !== undefined && this.connected) this.outbox.send('window/logMessage', { type, message });
   }
 
-  async requestPermission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult> {
+  get abilities(): ClientAbilities {
+    return { ...NO_ABILITIES, permission: true, model: this.current.hasModel === true };
+  }
+
+  async ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const source = new CancellationTokenSource();
     const cancel = () => source.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
-      const answer: unknown = await this.connection.sendRequest(
-        'session/request_permission',
-        params,
-        source.token,
-      );
-      return PermissionResult.parse(answer);
+      return await this.connection.sendRequest(method, params, source.token);
     } finally {
       signal.removeEventListener('abort', cancel);
       source.dispose();

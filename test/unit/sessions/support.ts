@@ -1,3 +1,4 @@
+import { NO_ABILITIES } from '../../../src/service/surfaces/abilities.js';
 import * as z from 'zod';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +44,8 @@ export class TestClient implements Client {
   sessionUpdate(sessionId: string, update: Record<string, unknown>): void {
     this.updates.push({ sessionId, update });
   }
-  requestPermission: Client['requestPermission'] = () => Promise.reject(new Error('nobody is here'));
+  readonly abilities = NO_ABILITIES;
+  ask: Client['ask'] = () => Promise.reject(new Error('nobody is here'));
   only(...workspaces: string[]): this {
     this.options = { ...this.options, workspaces, allFolders: false };
     return this;

@@ -78,10 +78,11 @@ export class SessionRecords {
   async removeSession(id: string): Promise<void> {
     const session = this.sessionRows.number(id);
     if (session === undefined) return;
-    for (const table of ['entry', 'turn', 'run', 'interjection', 'permission', 'compaction'])
+    for (const table of ['entry', 'turn', 'run', 'interjection', 'permission', 'compaction', 'task'])
       await this.removeRows(table, 'session = ?', [session]);
     this.db.transaction(() => {
       this.db.run('DELETE FROM usage_record WHERE session = ?', [session]);
+      this.db.run('DELETE FROM session_fact WHERE session = ?', [session]);
       this.db.run('DELETE FROM source_file WHERE session = ?', [id]);
       this.db.run('DELETE FROM trash WHERE session = ?', [id]);
       this.sessionRows.remove(id);

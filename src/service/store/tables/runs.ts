@@ -3,6 +3,7 @@ import type { Database } from '../database.js';
 import type { SessionsTable } from './sessions.js';
 import { json, optional } from './columns.js';
 import { InterjectionState } from '../../../protocol/deck.js';
+import { BackgroundTaskKind, BackgroundTaskStatus } from '../../../protocol/tasks.js';
 
 const RunKind = z.enum(['prompt', 'interjection', 'compaction']);
 
@@ -67,6 +68,42 @@ const PermissionRow = z
 /** A question that an agent asked; `request` is the question as it asked it. */
 export type StoredPermission = z.output<typeof PermissionRow>;
 
+const FailedRow = RunRow.in
+  .extend({ error: optional(z.string()), ended_at: optional(z.number()) })
+  .transform((row) => ({
+    id: row.id,
+    sessionId: row.session,
+    error: row.error,
+    endedAt: row.ended_at ?? row.started_at,
+  }));
+/** A run that failed and was not looked at yet. */
+export type StoredFailure = z.output<typeof FailedRow>;
+
+const TaskRow = z
+  .object({
+    id: z.string(),
+    session: z.string(),
+    kind: BackgroundTaskKind,
+    title: z.string(),
+    status: BackgroundTaskStatus,
+    started_at: z.number(),
+    ended_at: optional(z.number()),
+    result: optional(z.string()),
+    output_tail: optional(z.string()),
+  })
+  .transform((row) => ({
+    id: row.id,
+    sessionId: row.session,
+    kind: row.kind,
+    title: row.title,
+    status: row.status,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    result: row.result,
+    outputTail: row.output_tail,
+  }));
+export type StoredTask = z.output<typeof TaskRow>;
+
 interface Tokens {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
@@ -75,14 +112,19 @@ interface Tokens {
   readonly reasoning?: number | undefined;
 }
 
+const Fact = z.object({ value: json(z.unknown()) });
+type Optional<T, K extends keyof T> = Omit<T, K> & { [P in K]?: T[P] | undefined };
+
 const named = (table: string, columns: string, where: string) =>
   `SELECT session.id AS session, ${columns} FROM ${table} JOIN session ON session.num = ${table}.session WHERE ${where}`;
 const RUN = 'run.id AS id, turn, run.kind AS kind, run.agent AS agent, started_at';
 const INTERJECTION =
   'interjection.id AS id, run, text, interjection.state AS state, interjection.created_at AS created_at, interjection.updated_at AS updated_at';
+const TASK =
+  'task.id AS id, task.kind AS kind, task.title AS title, task.status AS status, started_at, ended_at, result, output_tail';
 const PERMISSION = 'permission.id AS id, run, entry, request, permission.created_at AS created_at';
 
-/** Tables `run`, `interjection`, `permission`, `compaction` and `usage_record`. Each call is durable when it returns. */
+/** Tables `run`, `interjection`, `permission`, `compaction`, `usage_record`, `task` and `session_fact`. Each call is durable when it returns. */
 export class RunTables {
   constructor(
     private readonly db: Database,
@@ -117,6 +159,63 @@ export class RunTables {
   /** Runs without an end: while the service starts, those of one that died. */
   openRuns(): StoredRun[] {
     return this.db.all(RunRow, named('run', RUN, `run.status = 'running'`));
+  }
+
+  /** Runs that failed and were not dismissed, newest first. */
+  failedRuns(limit: number): StoredFailure[] {
+    const where = `run.status = 'failed' AND run.dismissed_at IS NULL ORDER BY run.started_at DESC LIMIT ?`;
+    return this.db.all(FailedRow, named('run', `${RUN}, error, ended_at`, where), [limit]);
+  }
+
+  /** Somebody has seen that the run failed, or a later one of its session made that old news. */
+  dismissRun(id: string, at: number): void {
+    this.db.run('UPDATE run SET dismissed_at = ? WHERE id = ?', [at, id]);
+  }
+
+  /** A JSON value that the runs remember of a session; undefined when there is none. */
+  sessionFact(sessionId: string, key: string): unknown {
+    const session = this.sessions.number(sessionId);
+    if (session === undefined) return undefined;
+    return this.db.get(Fact, 'SELECT value FROM session_fact WHERE session = ? AND key = ?', [session, key])
+      ?.value;
+  }
+
+  putSessionFact(sessionId: string, key: string, value: unknown): void {
+    this.db.run('INSERT OR REPLACE INTO session_fact VALUES (?, ?, ?)', [
+      this.sessions.require(sessionId),
+      key,
+      JSON.stringify(value ?? null),
+    ]);
+  }
+
+  /** Adds a background task, or replaces it. */
+  putTask(task: Optional<StoredTask, 'endedAt' | 'result' | 'outputTail'>): void {
+    this.db.run('INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)', [
+      task.id,
+      this.sessions.require(task.sessionId),
+      task.kind,
+      task.title,
+      task.status,
+      task.startedAt,
+      task.endedAt ?? null,
+      task.result ?? null,
+      task.outputTail ?? null,
+    ]);
+  }
+
+  /** Newest first; of all sessions when `sessionId` is absent. */
+  tasks(limit: number, sessionId?: string): StoredTask[] {
+    const where = sessionId === undefined ? '1' : 'session.id = ?';
+    return this.db.all(
+      TaskRow,
+      `${named('task', TASK, where)} ORDER BY started_at DESC, task.id DESC LIMIT ?`,
+      [...(sessionId === undefined ? [] : [sessionId]), limit],
+    );
+  }
+
+  /** Tasks without an end: while the service starts, those of one that died. */
+  openTasks(): StoredTask[] {
+    return this.db.all(TaskRow, named('task', TASK, `task.status = 'running'`));
   }
 
   /** When runs on a session went on; an open one has no end. */

@@ -39,6 +39,7 @@ const Row = z
     off_branch: z.number(),
     deleted_at: optional(z.number()),
     undo_until: optional(z.number()),
+    directories: optional(json(z.array(z.string()))),
   })
   .transform((row) => {
     const { title, title_by: by, parent, parent_relation: relation, parent_boundary: boundaryEntryId } = row;
@@ -74,6 +75,7 @@ const Row = z
       offBranch: row.off_branch,
       deletedAt: row.deleted_at,
       undoUntil: row.undo_until,
+      directories: row.directories,
     });
   });
 
@@ -112,6 +114,7 @@ const columns = [
   'off_branch',
   'deleted_at',
   'undo_until',
+  'directories',
 ];
 const UPSERT = `INSERT INTO session (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
   ON CONFLICT (id) DO UPDATE SET ${columns
@@ -165,6 +168,7 @@ export class SessionsTable {
       session.offBranch,
       session.deletedAt ?? null,
       session.undoUntil ?? null,
+      session.directories === undefined ? null : JSON.stringify(session.directories),
     ]);
   }
 
