@@ -60,6 +60,8 @@ export class AgentConnection {
   readonly closed: Promise<AgentExit>;
   private readonly listeners = new Map<string, AgentSessionListener>();
   private readonly early = new Map<string, unknown[]>();
+  /** Hears what the agent tells of sessions that are not open here, e.g. their new titles. */
+  onElsewhere: (agentSessionId: string, update: unknown) => void = () => undefined;
   private endReason: string | undefined;
   private exit: AgentExit | undefined;
   private garbageLines = 0;
@@ -200,6 +202,7 @@ export class AgentConnection {
       this.deliver(listener, update);
       return;
     }
+    this.onElsewhere(sessionId, update);
     const early = this.early.get(sessionId) ?? [];
     if (early.length >= MAX_EARLY_UPDATES || (early.length === 0 && this.early.size >= MAX_EARLY_SESSIONS)) {
       this.orphanUpdates += 1;

@@ -28,6 +28,7 @@ export interface AgentLease {
 /** One process for each agent definition, shared by all sessions, whatever their directory. */
 export class AgentPool {
   private readonly slots = new Map<string, Slot>();
+  private readonly startListeners: ((connection: AgentConnection) => void)[] = [];
   private readonly initializeMs: number;
   private readonly idleMs: number;
   private closing = false;
@@ -66,6 +67,11 @@ export class AgentPool {
     return this.lease(spec);
   }
 
+  /** Hears of every agent that has started. */
+  onStart(listener: (connection: AgentConnection) => void): void {
+    this.startListeners.push(listener);
+  }
+
   /** Ends all processes. */
   async close(): Promise<void> {
     this.closing = true;
@@ -95,6 +101,7 @@ export class AgentPool {
           });
           forget();
         });
+        for (const listener of this.startListeners) listener(started);
       },
       (error: unknown) => {
         this.options.log.warn('agent did not start', { agent: spec.id, error: String(error) });
