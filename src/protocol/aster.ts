@@ -20,6 +20,7 @@ export const BACKGROUND_TASKS_SCHEMA = 'aster.acp.session-background-tasks.v1';
 export const WORKSPACE_SEARCH_SCHEMA = 'aster.acp.workspace-search.v1';
 
 export const Headless = z.enum(['include', 'exclude', 'only']);
+export const Archived = z.enum(['include', 'exclude', 'only']);
 
 export const ListParams = z.object({
   cwd: cwd.optional(),
@@ -27,6 +28,8 @@ export const ListParams = z.object({
   limit: limit.optional(),
   query: z.string().max(1000).optional(),
   headless: Headless.optional(),
+  /** Archived sessions are left out unless asked for. */
+  archived: Archived.optional(),
   /** Accepted for older hosts; never widens the scope. */
   allowRelax: z.unknown().optional(),
   _meta: z

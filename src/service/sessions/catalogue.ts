@@ -159,7 +159,7 @@ export class Catalogue {
         records.set(id, { ...current, unreadable: head.unreadable });
         continue;
       }
-      records.set(id, this.record(one, id, current));
+      records.set(id, this.record(one, id, current, moved !== undefined));
     }
     const revived = [...records.values()].filter(({ id }) => shelf.book.getDeleted(id));
     shelf.saveAll([...records.values()], {
@@ -181,6 +181,7 @@ export class Catalogue {
     { head, file, source }: Looked,
     id: string,
     current: SessionRecord | undefined,
+    isMoved: boolean,
   ): SessionRecord {
     const { book } = this.parts.shelf;
     const found =
@@ -191,7 +192,7 @@ export class Catalogue {
     // The tool's id of the parent may be another than ours.
     const parentId = found && (book.ofAgentSession(found.sessionId)?.id ?? found.sessionId);
     const parent = found && parentId !== undefined ? { ...found, sessionId: parentId } : undefined;
-    const record = fromHead(current, head, source, id, current?.parent ?? parent);
+    const record = fromHead(current, head, source, id, current?.parent ?? parent, isMoved);
     const deleted = book.getDeleted(id);
     const fresh = { ...record, agentSession: record.agentSession ?? head.sessionId };
     // Restored by hand after a delete: it begins anew, beyond what the index of the deleted one had.

@@ -22,6 +22,7 @@ export function fromHead(
   source: SourceKind,
   id: string,
   parent: SessionRecord['parent'] = head.parent,
+  isMoved = false,
 ): SessionRecord {
   const indexed = known !== undefined && known.entryCount > 0;
   const title = strongerTitle(known?.title, titleOf(head.title));
@@ -34,7 +35,8 @@ export function fromHead(
     updatedAt: indexed ? Math.max(known.updatedAt, head.updatedAt) : head.updatedAt,
     kind: head.kind,
     headless: head.headless,
-    archived: head.archived,
+    // A tool archives by moving the file; as long as it stays where it is, the person's word here counts.
+    archived: known && !isMoved ? known.archived : head.archived,
     // What has entries stays listed, whatever the head looks like now.
     empty: head.empty && !indexed,
     ...(title ? { title } : {}),

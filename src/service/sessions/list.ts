@@ -17,10 +17,12 @@ interface Filter {
   readonly words: readonly string[];
   readonly kinds: readonly SessionKind[];
   readonly headless: 'include' | 'exclude' | 'only';
+  readonly archived: 'include' | 'exclude' | 'only';
 }
 
 function matches(book: Book, record: SessionRecord, filter: Filter): boolean {
   if (filter.headless !== 'include' && record.headless !== (filter.headless === 'only')) return false;
+  if (filter.archived !== 'include' && record.archived !== (filter.archived === 'only')) return false;
   if (filter.kinds.length > 0 && !filter.kinds.includes(record.kind)) return false;
   if (filter.cwd !== undefined && folderKey(record.cwd) !== filter.cwd) return false;
   if (filter.words.length === 0) return true;
@@ -68,6 +70,7 @@ export function list(book: Book, cursors: Cursors, client: Client, params: ListP
       .filter((word) => word !== ''),
     kinds: kind === undefined ? [] : [kind].flat().sort(),
     headless: params.headless ?? 'include',
+    archived: params.archived ?? 'exclude',
   };
   const { records, nextCursor } = page(book, cursors, client, filter, params.limit ?? PAGE, params.cursor);
   return {
@@ -86,6 +89,7 @@ export function acpMeta(row: SessionRow): Record<string, unknown> {
     state: row.state,
     agent: row.agent ?? null,
     parent: row.parent ?? null,
+    archived: row.archived,
   };
 }
 
@@ -97,6 +101,7 @@ export function acpList(book: Book, cursors: Cursors, client: Client, params: Ac
     words: [],
     kinds: [],
     headless: 'include',
+    archived: params.archived ?? 'exclude',
   };
   const { records, nextCursor } = page(book, cursors, client, filter, PAGE, params.cursor ?? undefined);
   return {
@@ -107,6 +112,10 @@ export function acpList(book: Book, cursors: Cursors, client: Client, params: Ac
         cwd: row.cwd === '' ? UNKNOWN_FOLDER : row.cwd,
         ...(row.title === undefined ? {} : { title: row.title }),
         updatedAt: row.updatedAt,
+        ...(row.additionalDirectories === undefined
+          ? {}
+          : { additionalDirectories: row.additionalDirectories }),
+        ...(row.archived ? { archived: true } : {}),
         _meta: acpMeta(row),
       };
     }),

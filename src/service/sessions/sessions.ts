@@ -44,6 +44,7 @@ import type { Scanner } from '../sources/scanner.js';
 import type { Source } from '../sources/source.js';
 import { SourceWatcher } from '../sources/watch.js';
 import type { Store } from '../store/store.js';
+import { setArchived } from './archive.js';
 import { Book } from './book.js';
 import { Catalogue } from './catalogue.js';
 import { Changes } from './changes.js';
@@ -52,6 +53,7 @@ import { Contents } from './contents.js';
 import { Cursors } from './cursor.js';
 import type { SessionData } from './data.js';
 import { Deletions } from './delete.js';
+import { family } from './family.js';
 import { Files } from './files.js';
 import { Forks } from './fork.js';
 import { IndexWriter } from './index_writer.js';
@@ -319,8 +321,8 @@ export class Sessions {
     return Promise.reject(new DomainError('not_supported', 'not there yet'));
   }
 
-  family(_client: Client, _params: FamilyParams): FamilyResult {
-    throw new DomainError('not_supported', 'not there yet');
+  family(client: Client, params: FamilyParams): FamilyResult {
+    return family(this.shelf, client, params);
   }
 
   setTitle(client: Client, params: SetTitleParams): { title: string } {
@@ -328,8 +330,11 @@ export class Sessions {
     return { title: title ?? '' };
   }
 
-  archive(_client: Client, _params: SessionIdParams, _archived: boolean): Promise<Record<string, never>> {
-    return Promise.reject(new DomainError('not_supported', 'not there yet'));
+  /** Closes a session and hides it from the list, or lists it again. */
+  async archive(client: Client, params: SessionIdParams, archived: boolean): Promise<Record<string, never>> {
+    const record = this.resolve(client, params.sessionId);
+    await setArchived({ shelf: this.shelf, runs: this.parts.runs() }, record, archived);
+    return {};
   }
 
   page(client: Client, params: PageParams, signal: AbortSignal): Promise<PageResult> {
@@ -431,15 +436,16 @@ export class Sessions {
   update(sessionId: string, changes: SessionChanges): void {
     const before = this.shelf.book.get(sessionId);
     if (!before) return;
-    const { state = before.state, agent, model, agentTitle, agentSession, directories } = changes;
+    const { state = before.state, agent, model, agentTitle, agentSession } = changes;
+    const directories = changes.directories ?? before.directories ?? [];
     const title = agentTitle === undefined ? before.title : retitled(before, agentTitle);
     this.shelf.save({
-      ...without(before, 'title'),
+      ...without(before, 'title', 'directories'),
       state,
       ...(title === undefined ? {} : { title }),
       ...(agent === undefined ? {} : { agent }),
       ...(model === undefined ? {} : { model }),
-      ...(directories === undefined ? {} : { directories }),
+      ...(directories.length === 0 ? {} : { directories }),
     });
     if (agentSession !== undefined && agentSession !== before.agentSession)
       this.bind(sessionId, agentSession);

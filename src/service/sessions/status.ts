@@ -25,7 +25,7 @@ export function statusOf(
   const scope = scopeOf(client);
   const counts = { total: 0, running: 0, needsInput: 0 };
   for (const record of book.all()) {
-    if (!book.isListed(record) || !scope.has(record)) continue;
+    if (!book.isListed(record) || record.archived || !scope.has(record)) continue;
     counts.total += 1;
     if (record.state === 'running') counts.running += 1;
     if (record.state === 'needs_input') counts.needsInput += 1;

@@ -156,6 +156,7 @@ describe('session lists', () => {
           state: 'idle',
           agent: null,
           parent: null,
+          archived: false,
         },
       },
     ]);
