@@ -56,7 +56,14 @@ export const Entry = z.object({
   ask: z
     .object({
       options: z.array(z.object({ id: z.string(), name: z.string(), kind: z.string().optional() })),
+      /** Id of the option; of a form or an address `accept`, `decline` or `cancel`. */
       answer: z.string().optional(),
+      /** Of a form. `value` is what was answered, as text; a secret one is never kept. */
+      fields: z
+        .array(z.object({ name: z.string(), title: z.string().optional(), value: z.string().optional() }))
+        .optional(),
+      /** The address to visit, without its query. */
+      url: z.string().optional(),
     })
     .optional(),
   /** kind `compaction`. */

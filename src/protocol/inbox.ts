@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { PermissionOption } from './acp.js';
 import { FileDiff, ToolKind } from './content.js';
+import { ElicitationAnswer, ElicitationSchema } from './elicitation.js';
+
+export { ElicitationAnswer, ElicitationSchema };
 
 /** What waits for a person. An item leaves when it is answered, wherever that happens. */
 
@@ -12,14 +15,6 @@ const common = {
   at: z.string(),
   runId: z.string(),
 };
-
-/** A JSON schema of flat fields, as ACP's `elicitation/create` sends it. */
-export const ElicitationSchema = z.looseObject({
-  type: z.literal('object').optional(),
-  properties: z.record(z.string(), z.looseObject({ type: z.string().optional() })).default({}),
-  required: z.array(z.string()).optional(),
-});
-export type ElicitationSchema = z.infer<typeof ElicitationSchema>;
 
 export const PermissionItem = z.object({
   ...common,
@@ -72,19 +67,6 @@ export const InboxChanged = z.object({
   removed: z.array(z.object({ id: z.string(), reason: z.enum(['answered', 'withdrawn', 'dismissed']) })),
 });
 export type InboxChanged = z.infer<typeof InboxChanged>;
-
-export const ElicitationAnswer = z.discriminatedUnion('action', [
-  /** `content` by field name; absent for a URL. */
-  z.object({
-    action: z.literal('accept'),
-    content: z
-      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
-      .optional(),
-  }),
-  z.object({ action: z.literal('decline') }),
-  z.object({ action: z.literal('cancel') }),
-]);
-export type ElicitationAnswer = z.infer<typeof ElicitationAnswer>;
 
 export const InboxAnswerParams = z.object({
   id: z.string().min(1),

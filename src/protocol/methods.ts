@@ -3,6 +3,7 @@ import * as acp from './acp.js';
 import * as agents from './agents.js';
 import * as aster from './aster.js';
 import * as deck from './deck.js';
+import * as elicitation from './elicitation.js';
 import * as inbox from './inbox.js';
 import * as tasks from './tasks.js';
 
@@ -78,6 +79,17 @@ export const methods = {
     result: acp.PermissionResult,
     summary: 'Asks an ACP client; cancelled when it is answered elsewhere. Editors have `deck/inbox`.',
   },
+  'elicitation/create': {
+    type: 'request',
+    from: 'service',
+    params: elicitation.ElicitationParams,
+    result: elicitation.ElicitationAnswer,
+    summary: 'Asks an ACP client to show a form or an address; see `session/request_permission`.',
+  },
+  'elicitation/complete': announcement(
+    elicitation.ElicitationComplete,
+    'An address needs no visit any more. To ACP clients.',
+  ),
   'aster/session/list': request(aster.ListParams, aster.ListResult, 'Lists sessions in scope, newest first.'),
   'aster/session/info': request(aster.InfoParams, aster.InfoResult, 'Everything known about one session.'),
   'aster/session/delete': request(
