@@ -7,6 +7,7 @@ import { messageOf } from './errors.js';
 import { SETTINGS_SECTION } from './ids.js';
 import { act } from './panel/actions.js';
 import { DiffDocuments } from './panel/diff_documents.js';
+import { KeptImages } from './panel/kept_images.js';
 import { Panels } from './panel/panels.js';
 import { PermissionDialogs } from './permissions.js';
 import { clientOptions, readSettings } from './settings.js';
@@ -29,6 +30,9 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     client,
     log,
     extensionUri: context.extensionUri,
+    images: new KeptImages(vscode.Uri.joinPath(context.globalStorageUri, 'pictures').fsPath),
+    followups: () =>
+      vscode.workspace.getConfiguration(SETTINGS_SECTION).get('smallJobs.model', 'off') !== 'off',
     act: (panel, action) => act(deck, panel, action),
   });
   const deck: Deck = { context, log, client, model, view, panels, diffs };

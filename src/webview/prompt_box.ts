@@ -131,7 +131,7 @@ export class PromptBox {
     const sent = this.draft;
     this.draw();
     try {
-      const { delivery } = await this.host.call('send', { text });
+      const { delivery } = await this.host.call('send', { text, attachments: [] });
       // What was typed meanwhile stays.
       if (this.draft === sent) this.draft = '';
       const said = {

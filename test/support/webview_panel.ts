@@ -1,7 +1,16 @@
 import type { Interjection } from '../../src/protocol/deck.js';
+import type { Tooling } from '../../src/protocol/controls.js';
+import type { InboxItem } from '../../src/protocol/inbox.js';
 import type { Entry } from '../../src/protocol/entry.js';
 import type { SessionDetails } from '../../src/protocol/session.js';
-import { FromPage, type PageAction, type PageCall, type ToPage } from '../../src/protocol/webview.js';
+import {
+  FromPage,
+  type AttachResult,
+  type PageAction,
+  type PageCall,
+  type ReadyResult,
+  type ToPage,
+} from '../../src/protocol/webview.js';
 import { details, SESSION_ID, turnsOf } from './webview_story.js';
 
 type PageParams = Extract<PageCall, { method: 'page' }>['params'];
@@ -12,6 +21,17 @@ export class FakePanel {
   revision = 1;
   details: SessionDetails;
   interjections: Interjection[] = [];
+  tooling: Tooling | undefined;
+  inbox: InboxItem[] = [];
+  suggestions: string[] = [];
+  /** More of `ready`, as a test wants it. */
+  ready: Partial<ReadyResult> = {};
+  /** Files of the workspace. */
+  files: string[] = [];
+  /** Pictures that are kept, by their id. */
+  readonly images = new Map<string, { mimeType: string; data: string }>();
+  /** What dropped addresses become. */
+  attached: AttachResult = { attachments: [], problems: [] };
   /** What the page asked for, oldest first. */
   readonly calls: PageCall[] = [];
   readonly actions: PageAction[] = [];
@@ -109,6 +129,11 @@ export class FakePanel {
           strings: {},
           locale: 'en',
           trusted: true,
+          ...(this.tooling ? { tooling: this.tooling } : {}),
+          inbox: this.inbox,
+          runningTasks: 0,
+          followups: false,
+          ...this.ready,
         };
       case 'page':
         return this.page(call.params);
@@ -137,7 +162,45 @@ export class FakePanel {
           (item) => item.interjectionId !== call.params.interjectionId,
         );
         return {};
+      case 'setOption':
+        return { tooling: this.setOption(call.params) };
+      case 'files':
+        return {
+          files: this.files
+            .filter((path) => path.includes(call.params.query))
+            .map((path) => ({ path, uri: `file:///home/ada/ledger/${path}` })),
+        };
+      case 'keepImage': {
+        const { name, mimeType, data } = call.params;
+        const id = `image-${String(this.images.size)}`;
+        this.images.set(id, { mimeType, data });
+        const bytes = Buffer.from(data, 'base64').length;
+        return { attachments: [{ kind: 'image', id, name, mimeType, bytes }], problems: [] };
+      }
+      case 'keptImage': {
+        const image = this.images.get(call.params.id);
+        if (!image) throw new Error('The picture is not there any more.');
+        return image;
+      }
+      case 'attach':
+        return this.attached;
+      case 'followups':
+        return { suggestions: this.suggestions };
+      case 'answer':
+        return {};
+      case 'stopTask':
+        return { stopped: true };
     }
+  }
+
+  private setOption({ configId, value }: { configId: string; value: boolean }): Tooling | undefined {
+    const { tooling } = this;
+    if (!tooling) return undefined;
+    const configOptions = tooling.configOptions.map((option) =>
+      option.id === configId && option.type === 'boolean' ? { ...option, currentValue: value } : option,
+    );
+    this.tooling = { ...tooling, generation: tooling.generation + 1, configOptions };
+    return this.tooling;
   }
 
   private page({ anchor = 'end', direction, limit = 50 }: PageParams): unknown {

@@ -48,6 +48,30 @@ async function openDiff(deck: Deck, panel: TranscriptPanel, entryId: string, ind
   await deck.diffs.open(diff, l10n.t('{0} (change by the agent)', path.basename(diff.path)));
 }
 
+/** The address of a question, shown in full before it is opened. */
+async function openQuestionUrl(url: string): Promise<void> {
+  if (!/^https?:/i.test(url)) {
+    await openLink(url);
+    return;
+  }
+  const open = l10n.t('Open');
+  const copy = l10n.t('Copy');
+  const choice = await vscode.window.showInformationMessage(
+    l10n.t('The agent asks you to visit this address'),
+    { modal: true, detail: url },
+    open,
+    copy,
+  );
+  if (choice === open) await openLink(url);
+  else if (choice === copy) await vscode.env.clipboard.writeText(url);
+}
+
+/** Runs a command of ours on the panel's session, as the tree does. */
+async function onSession(panel: TranscriptPanel, command: string): Promise<void> {
+  const { details } = panel;
+  if (details) await vscode.commands.executeCommand(command, { kind: 'session', row: details });
+}
+
 /** Carries out what a person chose on the page. */
 export async function act(deck: Deck, panel: TranscriptPanel, action: PageAction): Promise<void> {
   const { details } = panel;
@@ -81,6 +105,36 @@ export async function act(deck: Deck, panel: TranscriptPanel, action: PageAction
       return;
     case 'showLog':
       deck.log.show();
+      return;
+    case 'choose':
+      await panel.choose(action.control);
+      return;
+    case 'pickFiles':
+      await panel.pickFiles();
+      return;
+    case 'dropImages':
+      await panel.images.drop(action.ids);
+      return;
+    case 'showTasks':
+      await vscode.commands.executeCommand('sessionDeck.tasks.focus');
+      return;
+    case 'showTools':
+      await onSession(panel, 'sessionDeck.showTools');
+      return;
+    case 'showFamily':
+      await onSession(panel, 'sessionDeck.showFamily');
+      return;
+    case 'compareWithParent':
+      await onSession(panel, 'sessionDeck.compareWithParent');
+      return;
+    case 'unarchive':
+      if (details) await deck.client.request('session/unarchive', { sessionId: details.sessionId });
+      return;
+    case 'signIn':
+      await onSession(panel, 'sessionDeck.signIn');
+      return;
+    case 'openQuestionUrl':
+      await openQuestionUrl(action.url);
       return;
   }
 }

@@ -1,17 +1,18 @@
 import * as vscode from 'vscode';
 import type { Entry } from '../../protocol/entry.js';
 import type { SessionDetails } from '../../protocol/session.js';
-import { TRANSCRIPT_PAGE_SCHEMA } from '../../protocol/aster.js';
 import { FromPage, type PageAction, type PageCall, type ToPage } from '../../protocol/webview.js';
 import type { ServiceClient } from '../client.js';
 import { messageOf, ServiceError } from '../errors.js';
 import { plainLine } from '../format.js';
-import { send } from './send.js';
+import { pickFiles } from './attach.js';
+import { choose } from './choose.js';
 import { pageHtml } from './html.js';
-import { translatedStrings } from './strings.js';
+import type { KeptImages } from './kept_images.js';
+import { PageAnswers } from './page_answers.js';
+import { SessionFacts } from './session_facts.js';
 
 const { l10n } = vscode;
-const PAGE = 50;
 const DETAILS_MS = 250;
 
 /** What a panel asks of the rest of the deck. */
@@ -19,6 +20,10 @@ export interface PanelHost {
   readonly client: ServiceClient;
   readonly extensionUri: vscode.Uri;
   readonly log: vscode.LogOutputChannel;
+  /** Pictures of the prompts that are being written. */
+  readonly images: KeptImages;
+  /** The person switched a model for small jobs on. */
+  followups(): boolean;
   /** Carries out what a person chose on the page, with native UI. */
   act(panel: TranscriptPanel, action: PageAction): Promise<void>;
 }
@@ -35,7 +40,8 @@ export class TranscriptPanel implements vscode.Disposable {
   private detailsTimer: NodeJS.Timeout | undefined;
   private ready = false;
   private queued: ToPage[] = [];
-  private operations = 0;
+  readonly facts: SessionFacts;
+  private readonly answers: PageAnswers;
   details: SessionDetails | undefined;
 
   constructor(
@@ -43,7 +49,9 @@ export class TranscriptPanel implements vscode.Disposable {
     readonly sessionId: string,
     private readonly host: PanelHost,
   ) {
-    const { client, extensionUri } = host;
+    const { client, extensionUri, log } = host;
+    this.facts = new SessionFacts(client, sessionId, log, (message) => this.post(message));
+    this.answers = new PageAnswers(this);
     // A restored panel still has the folders of the version that made it.
     panel.webview.options = {
       enableScripts: true,
@@ -52,6 +60,7 @@ export class TranscriptPanel implements vscode.Disposable {
     };
     panel.iconPath = vscode.Uri.joinPath(extensionUri, 'media', 'session.svg');
     this.subscriptions.push(
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.reset()),
       panel.onDidDispose(() => this.dispose()),
       panel.webview.onDidReceiveMessage((message: unknown) => void this.receive(message)),
       panel.onDidChangeViewState(() => {
@@ -73,6 +82,18 @@ export class TranscriptPanel implements vscode.Disposable {
       }),
     );
     panel.webview.html = pageHtml(panel.webview, extensionUri, sessionId);
+  }
+
+  get client(): ServiceClient {
+    return this.host.client;
+  }
+
+  get images(): KeptImages {
+    return this.host.images;
+  }
+
+  followups(): boolean {
+    return this.host.followups();
   }
 
   get isRunning(): boolean {
@@ -99,6 +120,7 @@ export class TranscriptPanel implements vscode.Disposable {
 
   dispose(): void {
     clearTimeout(this.detailsTimer);
+    this.facts.dispose();
     for (const subscription of this.subscriptions.splice(0)) subscription.dispose();
     if (this.host.client.state === 'ready')
       this.host.client
@@ -113,7 +135,7 @@ export class TranscriptPanel implements vscode.Disposable {
 
   /** One entry, whole as a page gives it; undefined when it is not there any more. */
   async entry(entryId: string): Promise<Entry | undefined> {
-    const page = await this.page({ anchor: { entryId }, direction: 'newer', limit: 1 });
+    const page = await this.answers.page({ anchor: { entryId }, direction: 'newer', limit: 1 });
     return page.entries.find((entry) => entry.id === entryId);
   }
 
@@ -145,56 +167,59 @@ export class TranscriptPanel implements vscode.Disposable {
   }
 
   private async answer(call: PageCall): Promise<unknown> {
-    const { client } = this.host;
-    const { sessionId } = this;
-    switch (call.method) {
-      case 'ready':
-        return this.start();
-      case 'page':
-        return this.page(call.params);
-      case 'turns':
-        return client.request('deck/turns', { sessionId, ...call.params });
-      case 'content':
-        return client.request('deck/entry/content', { sessionId, ...call.params });
-      case 'send':
-        return { delivery: await send(client, sessionId, call.params.text) };
-      case 'discardInterjection':
-        return client.request('deck/interjection/discard', { sessionId, ...call.params });
-    }
-  }
-
-  private async start() {
-    const { client } = this.host;
-    const [details, { interjections }] = await Promise.all([
-      client.request('aster/session/info', { sessionId: this.sessionId }),
-      client.request('deck/interjections', { sessionId: this.sessionId }),
-    ]);
-    this.setDetails(details);
+    if (call.method !== 'ready') return this.answers.answer(call);
+    const ready = await this.answers.start();
+    this.setDetails(ready.details);
     setImmediate(() => {
       this.ready = true;
       for (const message of this.queued.splice(0)) this.post(message);
     });
-    return {
-      details,
-      interjections,
-      pageSize: PAGE,
-      strings: translatedStrings(),
-      locale: vscode.env.language,
-      trusted: vscode.workspace.isTrusted,
-    };
+    return ready;
   }
 
-  private async page(params: Extract<PageCall, { method: 'page' }>['params']) {
-    const { cwd } =
-      this.details ?? (await this.host.client.request('aster/session/info', { sessionId: this.sessionId }));
-    this.operations += 1;
-    return this.host.client.request('aster/session/transcript/page/v1', {
-      schema: TRANSCRIPT_PAGE_SCHEMA,
-      sessionId: this.sessionId,
-      operationId: `page-${String(this.operations)}`,
-      cwd,
-      ...params,
-    });
+  /** Lets the person choose a mode or the value of an option; the page hears how it went. */
+  async choose(control: Parameters<typeof choose>[1]): Promise<void> {
+    const { client } = this.host;
+    const { sessionId, facts } = this;
+    const tell = (starting: boolean, problem?: string) =>
+      this.post({ kind: 'controls', starting, ...(problem === undefined ? {} : { problem }) });
+    const confirmed = async (answer: Promise<unknown>) => {
+      await answer;
+      await facts.readTooling(await this.answers.cwd());
+    };
+    try {
+      await choose(
+        {
+          tooling: facts.tooling,
+          open: async (token) => {
+            const tooling = await client.request('deck/session/open', { sessionId }, token);
+            facts.take(tooling);
+            return tooling;
+          },
+          setMode: (modeId) => confirmed(client.request('session/set_mode', { sessionId, modeId })),
+          setOption: (configId, value) =>
+            confirmed(
+              client.request(
+                'session/set_config_option',
+                typeof value === 'boolean'
+                  ? { sessionId, configId, type: 'boolean', value }
+                  : { sessionId, configId, value },
+              ),
+            ),
+          tell: (starting) => tell(starting),
+        },
+        control,
+      );
+      tell(false);
+    } catch (error) {
+      tell(false, error instanceof vscode.CancellationError ? undefined : messageOf(error));
+    }
+  }
+
+  /** Asks for files and hands them to the page. */
+  async pickFiles(): Promise<void> {
+    const result = await pickFiles(this.images, this.details?.cwd);
+    if (result) this.post({ kind: 'attached', result });
   }
 
   private refreshSoon(): void {
