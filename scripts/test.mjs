@@ -24,6 +24,7 @@ const groups = {
   },
   unit: { commands: () => mocha('unit') },
   service: { built: true, commands: () => mocha('service') },
+  conformance: { built: true, commands: () => mocha('conformance') },
   editor: { built: true, commands: () => [node('--import', 'tsx', 'test/editor/run.ts')] },
   browser: { built: true, commands: () => mocha('browser') },
 };
