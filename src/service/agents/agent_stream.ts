@@ -1,10 +1,10 @@
 import type { Readable, Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
+import { readLines } from '../lines.js';
 
 /** A longer line is skipped; the protocol's own default is the same. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
-const NEWLINE = 0x0a;
 
 /** The envelope of a JSON-RPC message; everything in it stays as it came. */
 const Envelope = z.custom<AnyMessage>(
@@ -75,32 +75,6 @@ async function* readMessages(
     else yield message;
   }
   return undefined;
-}
-
-/** Yields each line's bytes, or the length of a line that was too long to keep. */
-async function* readLines(stdout: Readable, maxLineBytes: number): AsyncGenerator<Buffer | number> {
-  let parts: Buffer[] = [];
-  let length = 0;
-  const chunks: AsyncIterable<unknown> = stdout;
-  for await (const chunk of chunks) {
-    if (!Buffer.isBuffer(chunk)) throw new Error('the agent stream must be read as bytes');
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      length += end - start;
-      parts.push(chunk.subarray(start, end));
-      if (length > maxLineBytes) yield length;
-      else if (length > 0) yield Buffer.concat(parts);
-      parts = [];
-      length = 0;
-      start = end + 1;
-    }
-    if (start < chunk.length) {
-      length += chunk.length - start;
-      if (length > maxLineBytes) parts = [];
-      else parts.push(chunk.subarray(start));
-    }
-  }
-  if (length > 0) yield length > maxLineBytes ? length : Buffer.concat(parts);
 }
 
 function parseMessage(line: Uint8Array): AnyMessage | undefined {
