@@ -37,8 +37,8 @@ export interface SessionRules {
   ): ReturnType<Answers<'session/archive'>>;
   /** Throws `session_unavailable`: unknown, deleted, or out of the client's scope. */
   resolve(client: Client, sessionId: string): { readonly id: string; readonly cwd: string };
-  /** All entries, ascending. */
-  replay(sessionId: string): AsyncIterable<Entry[]>;
+  /** All entries, ascending. `atEnd` is called at the moment up to which everything is part of it. */
+  replay(sessionId: string, atEnd?: () => void): AsyncIterable<Entry[]>;
 }
 
 /** What the surfaces need of the runs. */
@@ -50,6 +50,8 @@ export interface RunRules {
   prompt: Answers<'session/prompt'>;
   cancel(client: Client, params: Params<'session/cancel'>): Promise<void> | void;
   close: Answers<'session/close'>;
+  /** `session/update`s that hold of the session now, for a client that has opened it. */
+  standing(client: Client, params: Params<'session/close'>): Record<string, unknown>[];
   interject: Answers<'aster/interject'>;
   compact: Answers<'aster/compact_conversation'>;
   interjections: Answers<'deck/interjections'>;
@@ -72,6 +74,8 @@ export interface InboxRules {
 
 /** Background tasks. */
 export interface TaskRules {
+  /** Those that run now. */
+  readonly activeCount: number;
   ofSession: Answers<'aster/session/background-tasks/v1'>;
   stop: Answers<'aster/session/background-tasks/stop/v1'>;
   cancelSubagent: Answers<'aster/subagent/cancel'>;

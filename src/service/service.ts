@@ -61,7 +61,7 @@ export class Service {
     log.info('starts', { version, pid: process.pid, node: process.version, storeDir });
     const composition = await this.options.compose({ storeDir, version, env, clients, log });
     this.composition = composition;
-    const { sessions } = composition;
+    const { sessions, runs, controls } = composition;
     const api = new Api({
       ...composition,
       clients,
@@ -73,6 +73,8 @@ export class Service {
       api,
       clients,
       sessions,
+      runs,
+      controls,
       log,
       version,
       onChange: () => this.idle?.touch(),
@@ -118,7 +120,8 @@ export class Service {
   }
 
   private busy(): boolean {
-    return (this.listener?.peers ?? 0) > 0 || (this.composition?.runs.activeCount ?? 0) > 0;
+    const { runs, tasks } = this.composition ?? {};
+    return (this.listener?.peers ?? 0) > 0 || (runs?.activeCount ?? 0) + (tasks?.activeCount ?? 0) > 0;
   }
 
   private async release(reason: string): Promise<void> {

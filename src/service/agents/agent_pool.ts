@@ -45,15 +45,7 @@ export class AgentPool {
   async lease(spec: AgentSpec): Promise<AgentLease> {
     const key = specKey(spec);
     const slot = this.slots.get(key) ?? this.open(key, spec);
-    slot.leases += 1;
-    clearTimeout(slot.idle);
-    let released = false;
-    const release = () => {
-      if (released) return;
-      released = true;
-      slot.leases -= 1;
-      if (slot.leases === 0) this.endLater(key, slot);
-    };
+    const release = this.take(key, slot);
     try {
       const connection = await slot.connection;
       if (connection.alive) return { connection, release };
@@ -65,6 +57,13 @@ export class AgentPool {
     release();
     if (this.slots.get(key) === slot) this.slots.delete(key);
     return this.lease(spec);
+  }
+
+  /** Keeps an agent that runs from being ended for idleness, until the returned function is called. */
+  hold(connection: AgentConnection): () => void {
+    const key = specKey(connection.spec);
+    const slot = this.slots.get(key);
+    return slot && connection.alive ? this.take(key, slot) : () => undefined;
   }
 
   /** Hears of every agent that has started. */
@@ -109,6 +108,19 @@ export class AgentPool {
       },
     );
     return slot;
+  }
+
+  /** Safe to release twice. */
+  private take(key: string, slot: Slot): () => void {
+    slot.leases += 1;
+    clearTimeout(slot.idle);
+    let released = false;
+    return () => {
+      if (released) return;
+      released = true;
+      slot.leases -= 1;
+      if (slot.leases === 0) this.endLater(key, slot);
+    };
   }
 
   private endLater(key: string, slot: Slot): void {

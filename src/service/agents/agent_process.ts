@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
+import { signalGroup } from './process_group.js';
 
 /** What to start: an agent as the settings define it. */
 export interface AgentSpec {
@@ -13,6 +14,8 @@ export interface AgentSpec {
   readonly args: readonly string[];
   /** Added to the service's own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** What new sessions begin with, where the agent has it. */
+  readonly defaults?: { readonly mode?: string | undefined; readonly model?: string | undefined };
 }
 
 /** How an agent process ended. */
@@ -127,21 +130,9 @@ export class AgentProcess {
   private killGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
     const pid = this.child.pid;
     if (pid === undefined) return;
-    if (process.platform === 'win32') {
-      if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-      spawn('taskkill', ['/pid', String(pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true }).on(
-        'error',
-        () => this.child.kill(),
-      );
-      return;
-    }
-    try {
-      process.kill(-pid, signal);
-    } catch (error) {
-      // ESRCH: nobody of the group is left. EPERM: only zombies of it are (macOS).
-      if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
-        throw error;
-    }
+    // On Windows the number may be another's once the process has ended.
+    const ended = this.child.exitCode !== null || this.child.signalCode !== null;
+    if (process.platform !== 'win32' || !ended) signalGroup(pid, signal);
   }
 }
 

@@ -4,6 +4,9 @@ import type { HostFiles } from './host_files.js';
 import type { LiveSession } from './live_session.js';
 import type { Terminals } from './terminals.js';
 
+/** The methods of the terminals. */
+export type TerminalMethod = Extract<HostMethod, `terminal/${string}`>;
+
 /** Answers what agents ask of their client, by handing it to the part whose business it is. */
 export class AgentHost {
   constructor(
@@ -13,6 +16,11 @@ export class AgentHost {
       readonly elicitations: Elicitations;
     },
   ) {}
+
+  /** The agent needs no answer to the question with that id of its own any more. */
+  elicitationComplete(session: LiveSession, elicitationId: string): void {
+    this.parts.elicitations.complete(session, elicitationId);
+  }
 
   /** Rejects with a `RequestError` that the agent can read. */
   answer(session: LiveSession, method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown> {

@@ -80,6 +80,7 @@ export interface InterjectionRow {
   readonly updatedAt: number;
 }
 
+/** A question that an agent asked: a permission, a form or an address. */
 export interface PermissionRow {
   readonly id: string;
   readonly runId: string;
@@ -88,6 +89,13 @@ export interface PermissionRow {
   /** JSON of the question as the agent asked it. */
   readonly request: unknown;
   readonly createdAt: number;
+}
+
+export interface InboxRow {
+  readonly sessionId: string;
+  readonly kind: 'question' | 'failed';
+  /** Answered, expired or dismissed. */
+  readonly closed: boolean;
 }
 
 export interface FailureRow {
@@ -136,6 +144,8 @@ export interface RunStore {
   tasks(limit: number, sessionId?: string): TaskRow[];
   /** Tasks of a service that died. */
   openTasks(): TaskRow[];
+  /** Removes all but the newest `keep` ended tasks of a session; the ids of those that went. */
+  trimTasks(sessionId: string, keep: number): string[];
   addInterjection(row: InterjectionRow): void;
   changeInterjection(
     id: string,
@@ -145,9 +155,11 @@ export interface RunStore {
   /** In the order in which they came; of all sessions when `sessionId` is absent. */
   interjections(states: readonly InterjectionState[], sessionId?: string): InterjectionRow[];
   addPermission(row: PermissionRow): void;
-  /** `optionId` absent: cancelled or expired. */
+  /** `optionId` is the answer; absent: cancelled or expired. */
   endPermission(id: string, end: { optionId?: string; endedAt: number }): void;
   openPermissions(): PermissionRow[];
+  /** What is known of an item of the inbox: a question that was asked, or a run that failed. */
+  inboxRow(id: string): InboxRow | undefined;
   addCompaction(row: {
     id: string;
     sessionId: string;

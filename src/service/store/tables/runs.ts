@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Database } from '../database.js';
 import type { SessionsTable } from './sessions.js';
-import { json, optional } from './columns.js';
+import { flag, json, optional } from './columns.js';
 import { InterjectionState } from '../../../protocol/deck.js';
 import { BackgroundTaskKind, BackgroundTaskStatus } from '../../../protocol/tasks.js';
 
@@ -67,6 +67,10 @@ const PermissionRow = z
   }));
 /** A question that an agent asked; `request` is the question as it asked it. */
 export type StoredPermission = z.output<typeof PermissionRow>;
+
+const InboxRow = z
+  .object({ session: z.string(), kind: z.enum(['question', 'failed']), closed: flag })
+  .transform((row) => ({ sessionId: row.session, kind: row.kind, closed: row.closed }));
 
 const FailedRow = RunRow.in
   .extend({ error: optional(z.string()), ended_at: optional(z.number()) })
@@ -218,6 +222,19 @@ export class RunTables {
     return this.db.all(TaskRow, named('task', TASK, `task.status = 'running'`));
   }
 
+  /** Removes all but the newest `keep` ended tasks of a session; the ids of those that went. */
+  trimTasks(sessionId: string, keep: number): string[] {
+    const session = this.sessions.number(sessionId);
+    if (session === undefined) return [];
+    const old = this.db.all(
+      z.object({ id: z.string() }),
+      `SELECT id FROM task WHERE session = ? AND status <> 'running' ORDER BY started_at DESC, id DESC LIMIT -1 OFFSET ?`,
+      [session, keep],
+    );
+    for (const { id } of old) this.db.run('DELETE FROM task WHERE id = ?', [id]);
+    return old.map(({ id }) => id);
+  }
+
   /** When runs on a session went on; an open one has no end. */
   runWindows(sessionId: string): { startedAt: number; endedAt?: number | undefined }[] {
     const session = this.sessions.number(sessionId);
@@ -290,6 +307,21 @@ export class RunTables {
       end.endedAt,
       id,
     ]);
+  }
+
+  /** What is known of a question that was asked, or of a run that failed. */
+  inboxRow(id: string): z.output<typeof InboxRow> | undefined {
+    const question = named(
+      'permission',
+      `'question' AS kind, permission.ended_at IS NOT NULL AS closed`,
+      'permission.id = ?',
+    );
+    const failed = named(
+      'run',
+      `'failed' AS kind, run.dismissed_at IS NOT NULL AS closed`,
+      `run.id = ? AND run.status = 'failed'`,
+    );
+    return this.db.get(InboxRow, `${question} UNION ALL ${failed}`, [id, id]);
   }
 
   openPermissions(): StoredPermission[] {
