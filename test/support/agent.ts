@@ -32,6 +32,12 @@
  *   recall            says how many prompts this session had before, and the last one
  *   heard             says everything that came in front of this prompt (an earlier conversation)
  *   env NAME          says the value of an environment variable
+ *   form [MESSAGE]    asks to fill in a form (see `formSchema`; MESSAGE that is JSON is the schema), then says
+ *                     "form: ACTION CONTENT" with secrets as their lengths
+ *   url ADDRESS [MS]  asks to visit an address, says after MS that it was visited, then says "url: ACTION"
+ *   readfile PATH [LINE [LIMIT]]  reads a file through the client (PATH below the session's cwd), says "read: JSON" or
+ *                     "read failed: CODE MESSAGE"
+ *   writefile PATH TEXT  writes a file through the client, says "written" or "write failed: CODE MESSAGE"
  *   anything else     says "You said: …"
  *   /compact [TEXT]   as a whole prompt: replaces its context; usage goes from what `usage` said to 1000;
  *                     TEXT "fail" answers with an error, "slow" waits until cancelled, else it is said as "Compacted. TEXT"
@@ -44,8 +50,26 @@
  *   AGENT_DIR         folder where sessions are kept, so that another process can list, load and resume them
  *   AGENT_START       silent (never answers initialize), die (exits with 7), garbage (answers nonsense),
  *                     auth (session/new needs a login), nonew (session/new fails), slow (answers after 500 ms)
+ *
+ * Sessions of its own (with AGENT_DIR):
+ *   feature `delete`  session/delete removes the session's file
+ *   feature `fork`    session/fork copies the session's file into a new one
+ *   AGENT_LIST        loop (always the same next cursor), endless (a page of two more sessions each time), bad (between
+ *                     two that are right: no id, a relative folder, a number), pages (one session a page), fail (an
+ *                     error on the second page), none (an error)
+ *   AGENT_LOAD        late (session/load answers first and replays then), fail (an error half way), slow (500 ms more)
+ *   AGENT_CWD         folder of the sessions that AGENT_LIST invents
+ *   AGENT_LOG         file that gets a line "METHOD SESSION" for every request about a session
  */
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -122,6 +146,15 @@ function restore(id: string): { session: Session; lines: { role: 'user' | 'agent
   return { session, lines };
 }
 
+/** A line that begins with `!` is JSON of an update, for the replay only: a thought, a tool call. */
+const replayed = (text: string): Update | undefined =>
+  text.startsWith('!') ? z.custom<Update>().parse(JSON.parse(text.slice(1))) : undefined;
+
+function logged(method: string, id: string): void {
+  const file = process.env['AGENT_LOG'];
+  if (file) appendFileSync(file, `${method} ${id}\n`);
+}
+
 function known(id: string): Session {
   const session = sessions.get(id);
   if (!session) throw acp.RequestError.sessionNotFound(id);
@@ -174,6 +207,24 @@ interface Turn {
   signal: AbortSignal;
   send: (update: Update) => Promise<void>;
 }
+
+/** Everything that a form can ask for; `token` is a secret. */
+const formSchema: acp.ElicitationSchema = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Your name', minLength: 2, maxLength: 20 },
+    age: { type: 'integer', minimum: 0, maximum: 150 },
+    colour: { type: 'string', enum: ['red', 'green'] },
+    tags: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] }, maxItems: 1 },
+    sure: { type: 'boolean' },
+    token: { type: 'string', writeOnly: true, minLength: 4, default: 'default-secret' },
+  },
+  required: ['name'],
+};
+const FormSchema = z.custom<acp.ElicitationSchema>((value) => typeof value === 'object');
+const FormContent = z.record(z.string(), z.unknown()).nullish().transform((content) => content ?? {});
+const failure = (error: unknown) =>
+  error instanceof acp.RequestError ? `${error.code} ${error.message}` : String(error);
 
 const never = () => new Promise<never>(() => setInterval(() => undefined, 60_000));
 const cancelled = (signal: AbortSignal) =>
@@ -356,6 +407,60 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
     say(session, client, `${session.prompts.length - 1} before, last: ${session.prompts.at(-2) ?? 'none'}`),
   heard: ({ session, client }) => say(session, client, `heard: ${session.prompts.at(-1) ?? ''}`),
   env: ({ session, client }, rest) => say(session, client, process.env[rest] ?? 'unset'),
+  async form({ session, client }, rest) {
+    const own = rest.startsWith('{');
+    const requestedSchema = own ? FormSchema.parse(JSON.parse(rest)) : formSchema;
+    const answer = await client.request('elicitation/create', {
+      mode: 'form',
+      sessionId: session.id,
+      message: own || rest === '' ? 'Who are you?' : rest,
+      requestedSchema,
+    });
+    const content = answer.action === 'accept' ? FormContent.parse(answer.content) : {};
+    const told = Object.entries(content).map(([name, value]) => [
+      name,
+      name === 'token' ? `${String(value).length} characters` : value,
+    ]);
+    await say(session, client, `form: ${answer.action} ${JSON.stringify(Object.fromEntries(told))}`);
+  },
+  async url({ session, client }, rest) {
+    const [address = 'https://example.com/sign-in?key=sesame', ms] = rest.split(' ').filter(Boolean);
+    const elicitationId = '1';
+    if (ms) setTimeout(() => void client.notify('elicitation/complete', { elicitationId }), Number(ms));
+    const { action } = await client.request('elicitation/create', {
+      mode: 'url',
+      sessionId: session.id,
+      message: 'Sign in, please',
+      elicitationId,
+      url: address,
+    });
+    await say(session, client, `url: ${action}`);
+  },
+  async readfile({ session, client }, rest) {
+    const [name = '', line, limit] = rest.split(' ');
+    const said = await client
+      .request('fs/read_text_file', {
+        sessionId: session.id,
+        path: resolve(session.cwd, name),
+        ...(line ? { line: Number(line) } : {}),
+        ...(limit ? { limit: Number(limit) } : {}),
+      })
+      .then(({ content }) => `read: ${JSON.stringify(content)}`)
+      .catch((error: unknown) => `read failed: ${failure(error)}`);
+    await say(session, client, said);
+  },
+  async writefile({ session, client }, rest) {
+    const [name = '', ...words] = rest.split(' ');
+    const said = await client
+      .request('fs/write_text_file', {
+        sessionId: session.id,
+        path: resolve(session.cwd, name),
+        content: words.join(' '),
+      })
+      .then(() => 'written')
+      .catch((error: unknown) => `write failed: ${failure(error)}`);
+    await say(session, client, said);
+  },
 };
 
 async function runTurn(
@@ -408,6 +513,8 @@ const app = acp
           ...(features.has('resume') ? { resume: {} } : {}),
           ...(features.has('list') ? { list: {} } : {}),
           ...(features.has('close') ? { close: {} } : {}),
+          ...(features.has('delete') ? { delete: {} } : {}),
+          ...(features.has('fork') ? { fork: {} } : {}),
         },
       },
       authMethods: [{ id: 'login', name: 'Log in with a key' }],
@@ -425,6 +532,7 @@ const app = acp
   })
   .onRequest('session/prompt', async ({ params, client }) => {
     const session = known(params.sessionId);
+    logged('session/prompt', session.id);
     try {
       const stopReason = await runTurn(session, client, params.prompt);
       const used = session.used;
@@ -456,31 +564,98 @@ const app = acp
   );
 if (features.has('load'))
   app.onRequest('session/load', async ({ params, client }) => {
+    logged('session/load', params.sessionId);
     const { session, lines } = restore(params.sessionId);
     const { send } = optionsOf(session, client);
-    for (const { role, text } of lines)
-      await send({
-        sessionUpdate: role === 'user' ? 'user_message_chunk' : 'agent_message_chunk',
-        content: { type: 'text', text },
-      });
-    await send(commands);
+    const quirk = process.env['AGENT_LOAD'];
+    const replay = async () => {
+      for (const [index, { role, text }] of lines.entries()) {
+        if (quirk === 'fail' && index === 1) throw new acp.RequestError(-32603, 'the rest is damaged');
+        await send(
+          replayed(text) ?? {
+            sessionUpdate: role === 'user' ? 'user_message_chunk' : 'agent_message_chunk',
+            content: { type: 'text', text },
+          },
+        );
+      }
+      await send(commands);
+    };
+    if (quirk === 'slow') await sleep(500);
+    if (quirk === 'late') setTimeout(() => void replay(), 50);
+    else await replay();
     return {};
   });
 if (features.has('resume'))
   app.onRequest('session/resume', async ({ params, client }) => {
+    logged('session/resume', params.sessionId);
     const { session } = restore(params.sessionId);
     await optionsOf(session, client).send(commands);
     return {};
   });
-if (features.has('list'))
-  app.onRequest('session/list', () => ({
-    sessions: readdirSync(dir ?? '.')
-      .filter((name) => name.endsWith('.jsonl'))
-      .map((name) => {
-        const { session } = restore(name.slice(0, -6));
-        return { sessionId: session.id, cwd: session.cwd, title: session.prompts[0] ?? null };
-      }),
-  }));
+const ownSessions = () =>
+  readdirSync(dir ?? '.')
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort()
+    .map((name) => {
+      const { session } = restore(name.slice(0, -6));
+      return { sessionId: session.id, cwd: session.cwd, title: session.prompts[0] ?? null };
+    });
+if (features.has('list')) {
+  const cwd = process.env['AGENT_CWD'] ?? process.cwd();
+  const quirky = (n: number) => ({ sessionId: `quirk-${n}`, cwd, title: `Quirk ${n}` });
+  app.onRequest('session/list', ({ params }) => {
+    const page = Number(params.cursor ?? 0);
+    switch (process.env['AGENT_LIST']) {
+      case 'loop':
+        return { sessions: [quirky(page), quirky(page + 1)], nextCursor: '1' };
+      case 'endless':
+        return { sessions: [quirky(2 * page), quirky(2 * page + 1)], nextCursor: String(page + 1) };
+      case 'bad':
+        return z.custom<acp.ListSessionsResponse>().parse({
+          sessions: [
+            quirky(1),
+            { cwd },
+            { ...quirky(2), cwd: 'here' },
+            7,
+            { ...quirky(3), updatedAt: 'soon' },
+          ],
+        });
+      case 'fail':
+        if (page === 1) throw new acp.RequestError(-32603, 'the index is damaged');
+        return { sessions: [quirky(1)], nextCursor: '1' };
+      case 'none':
+        throw new acp.RequestError(-32603, 'there is no index');
+      case 'pages': {
+        const all = ownSessions();
+        const next = page + 1 < all.length ? { nextCursor: String(page + 1) } : {};
+        return { sessions: all.slice(page, page + 1), ...next };
+      }
+      default:
+        return { sessions: ownSessions() };
+    }
+  });
+}
+if (features.has('delete'))
+  app.onRequest('session/delete', ({ params }) => {
+    logged('session/delete', params.sessionId);
+    sessions.delete(params.sessionId);
+    rmSync(fileOf(params.sessionId), { force: true });
+    return {};
+  });
+if (features.has('fork'))
+  app.onRequest(
+    'session/fork',
+    z.looseObject({ sessionId: z.string(), cwd: z.string() }),
+    async ({ params, client }) => {
+      logged('session/fork', params.sessionId);
+      const { lines } = restore(params.sessionId);
+      const session = create(uuid(), params.cwd);
+      writeFileSync(fileOf(session.id), `${JSON.stringify({ id: session.id, cwd: params.cwd })}\n`);
+      for (const { role, text } of lines) remember(session, role, text);
+      await optionsOf(session, client).send(commands);
+      return { sessionId: session.id, configOptions: modelOptions };
+    },
+  );
 if (features.has('close'))
   app.onRequest('session/close', ({ params }) => {
     sessions.get(params.sessionId)?.cancel?.abort();

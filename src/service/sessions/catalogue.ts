@@ -152,7 +152,7 @@ export class Catalogue {
       // A deletion ended this record while its head was read.
       if (known && !current) continue;
       // What the agent of a session writes beside the file or the rows that we have of it tells nothing new.
-      if (!before && current && (current.source !== 'deck' || files.ofSession(id))) continue;
+      if (!before && current && isKnownOtherwise(current, head.sessionId, files)) continue;
       fileRecords.push(toFile(source, file, id, before));
       if (current?.source === 'deck') continue;
       if (head.unreadable !== undefined && current) {
@@ -194,7 +194,8 @@ export class Catalogue {
     const parent = found && parentId !== undefined ? { ...found, sessionId: parentId } : undefined;
     const record = fromHead(current, head, source, id, current?.parent ?? parent, isMoved);
     const deleted = book.getDeleted(id);
-    const fresh = { ...record, agentSession: record.agentSession ?? head.sessionId };
+    // Its agent had listed it before its file was found.
+    const fresh = { ...record, source, agentSession: record.agentSession ?? head.sessionId };
     // Restored by hand after a delete: it begins anew, beyond what the index of the deleted one had.
     return deleted && !current
       ? { ...fresh, generation: deleted.generation + 1, revision: deleted.revision + 1 }
@@ -205,6 +206,7 @@ export class Catalogue {
   private idFor({ head, file, source }: Looked, records: ReadonlyMap<string, SessionRecord>): string {
     const { book } = this.parts.shelf;
     const own = book.ofAgentSession(head.sessionId);
+    if (own?.source === 'agent') return own.id;
     // A session of ours that this tool's agent runs: the file is its own record of it.
     if (own && (own.source === 'deck' || own.id !== head.sessionId) && own.agent !== undefined) return own.id;
     const isFree = (id: string) => !records.has(id) && !book.get(id) && id !== '';
@@ -266,6 +268,12 @@ export class Catalogue {
     });
     for (let from = 0; from < records.length; from += BATCH) shelf.saveAll(records.slice(from, from + BATCH));
   }
+}
+
+/** A session with the agent's own id was read through its agent: its history is ours already. */
+function isKnownOtherwise(current: SessionRecord, toolId: string, files: Files): boolean {
+  if (current.source === 'agent') return false;
+  return current.source !== 'deck' || current.id === toolId || files.ofSession(current.id) !== undefined;
 }
 
 function toFile(

@@ -33,6 +33,8 @@ export interface DeleteParts {
   readonly onGone: (sessionId: string) => void;
   /** Files came back. */
   readonly onBack: () => void;
+  /** A person's deletion is about to become final. */
+  readonly onFinal: (record: SessionRecord) => void;
 }
 
 /** Deletes sessions so that it can be undone, undoes it, and in the end makes it final. */
@@ -250,11 +252,14 @@ export class Deletions {
       }
     }
     const undoable = new Set(data.trash().map(({ deletedAt }) => deletedAt));
-    for (const { id, deletedAt } of shelf.book.allDeleted())
+    for (const record of shelf.book.allDeleted()) {
+      const { id, deletedAt, undoUntil } = record;
       if (deletedAt === undefined || !undoable.has(deletedAt)) {
+        if (undoUntil !== undefined) this.parts.onFinal(record);
         await data.removeSession(id);
         if (shelf.book.getDeleted(id)) shelf.book.drop(id);
       }
+    }
   }
 }
 

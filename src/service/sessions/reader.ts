@@ -58,14 +58,34 @@ export class Reader {
     return this.entries(record, rows);
   }
 
-  /** All entries, whole and ascending, in batches. Ends early when the history is rewritten meanwhile. */
-  async *replay(sessionId: string): AsyncGenerator<Entry[]> {
+  /**
+   * All entries, whole and ascending, in batches. Ends early when the history is rewritten meanwhile. `atEnd` is called
+   * at the very moment up to which everything is part of the replay, also in the turn that runs then.
+   */
+  async *replay(sessionId: string, atEnd: () => void = () => undefined): AsyncGenerator<Entry[]> {
     await this.freshen(this.shelf.current(sessionId));
     const { generation } = this.shelf.current(sessionId);
-    for (let from = 0; ; from += REPLAY_BATCH) {
+    let from = 0;
+    for (;;) {
       const record = this.shelf.book.get(sessionId);
-      if (record?.generation !== generation || from >= record.entryCount) return;
-      yield await this.whole(record, this.data.entries(sessionId, generation, from, REPLAY_BATCH));
+      if (record?.generation !== generation) return;
+      const open = this.openFrom(record);
+      if (from >= open) {
+        const rows = this.data.entries(sessionId, generation, from, record.entryCount - from);
+        atEnd();
+        for (let start = 0; start < rows.length; start += REPLAY_BATCH)
+          yield await this.whole(record, rows.slice(start, start + REPLAY_BATCH));
+        return;
+      }
+      const limit = Math.min(REPLAY_BATCH, open - from);
+      yield await this.whole(record, this.data.entries(sessionId, generation, from, limit));
+      from += limit;
     }
+  }
+
+  /** The place from which on entries can still change: the start of the turn that runs, or the end. */
+  private openFrom({ id, generation, turnCount, entryCount }: SessionRecord): number {
+    const [last] = this.data.turns(id, generation, turnCount, 1);
+    return last?.own === true && last.status === 'running' ? last.firstOrdinal : entryCount;
   }
 }

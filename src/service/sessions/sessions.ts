@@ -44,6 +44,7 @@ import type { Scanner } from '../sources/scanner.js';
 import type { Source } from '../sources/source.js';
 import { SourceWatcher } from '../sources/watch.js';
 import type { Store } from '../store/store.js';
+import { AgentLists } from './agent_list.js';
 import { setArchived } from './archive.js';
 import { Book } from './book.js';
 import { Catalogue } from './catalogue.js';
@@ -70,6 +71,7 @@ import type { RunControl } from './run_control.js';
 import { Shelf } from './shelf.js';
 import { statusOf } from './status.js';
 import { oneLine, shorten, titleFromPerson } from './titles.js';
+import { Tombstones } from './tombstones.js';
 import type { TranscriptWriter } from './transcript.js';
 import { Transcripts } from './transcripts.js';
 import { Trash } from './trash.js';
@@ -111,6 +113,8 @@ export class Sessions {
   readonly ready: Promise<void>;
   /** Appends to transcripts of our own. */
   readonly writer: TranscriptWriter;
+  /** Merges what agents list with what is known. */
+  readonly agentLists: AgentLists;
   private settleReady: () => void = () => undefined;
   private listReady = false;
   /** The store knew sessions when it was opened. */
@@ -183,6 +187,8 @@ export class Sessions {
     this.pages = new Pages(data, shelf, this.reader, this.cursors, watchers);
     this.contents = new Contents(data, this.reader);
     this.operations = new Operations(data);
+    const tombstones = new Tombstones(data);
+    this.agentLists = new AgentLists(shelf, tombstones);
     this.forks = new Forks({ data, shelf, reader: this.reader, operations: this.operations });
     this.deletions = new Deletions({
       data,
@@ -196,6 +202,7 @@ export class Sessions {
       makeRoom: () => store.freeBallast(),
       onGone: (id) => watchers.forget(id),
       onBack: () => this.look(),
+      onFinal: (record) => tombstones.bury(record),
     });
   }
 
@@ -363,6 +370,10 @@ export class Sessions {
   }
 
   /** Ends the transcript updates of a session to this client. */
+  isWatching(client: Client, sessionId: string): boolean {
+    return this.watchers.isWatching(client, sessionId);
+  }
+
   unwatch(client: Client, params: { readonly sessionId: string }): Record<string, never> {
     this.watchers.unwatch(client, params.sessionId);
     return {};
@@ -447,22 +458,35 @@ export class Sessions {
       ...(model === undefined ? {} : { model }),
       ...(directories.length === 0 ? {} : { directories }),
     });
-    if (agentSession !== undefined && agentSession !== before.agentSession)
+    if (agentSession !== undefined && agentSession !== before.agentSession) {
+      // What the agent had begun before is still no session of its own to show.
+      if (before.agent !== undefined && before.agentSession !== undefined)
+        this.agentLists.hide(before.agent, before.agentSession);
       this.bind(sessionId, agentSession);
+    }
     if (before.state !== state && (state === 'idle' || state === 'failed')) this.indexer.runEnded(sessionId);
   }
 
-  /** All entries of a session, whole and ascending. */
-  replay(sessionId: string): AsyncGenerator<Entry[]> {
-    return this.reader.replay(sessionId);
+  /** All entries of a session, whole and ascending; see `Reader.replay`. */
+  replay(sessionId: string, atEnd?: () => void): AsyncGenerator<Entry[]> {
+    return this.reader.replay(sessionId, atEnd);
   }
 
   /** A session of ours and the file that its agent writes are one session: the file gets no row of its own. */
   private bind(sessionId: string, agentSession: string): void {
     const { shelf, files, data } = this;
+    const before = shelf.current(sessionId);
     const found = shelf.book.get(agentSession);
     const file = found && files.ofSession(found.id);
-    const record = { ...shelf.current(sessionId), agentSession };
+    const record = { ...before, agentSession };
+    const listed =
+      before.agent === undefined ? undefined : this.agentLists.unread(before.agent, agentSession);
+    if (listed && listed.id !== sessionId) {
+      shelf.saveAll([record, { ...listed, deletedAt: Date.now() }]);
+      this.watchers.forget(listed.id);
+      this.follow(this.maintain());
+      return;
+    }
     if (!found || !file || found.source === 'deck' || record.source !== 'deck') {
       shelf.save(record);
       return;
