@@ -50,8 +50,14 @@ export class Api {
     rawParams: unknown,
     signal: AbortSignal,
   ): Promise<unknown> {
+    const answer = () => this.handlers[method](client, rawParams, signal);
     try {
-      return await this.handlers[method](client, rawParams, signal);
+      return await answer().catch(async (error: unknown) => {
+        const isUnknown = error instanceof DomainError && error.code === 'session_unavailable';
+        // A session that a tool left on disk may not have been seen yet when the service has just started.
+        if (isUnknown && (await this.parts.sessions.firstLook())) return answer();
+        throw error;
+      });
     } catch (error) {
       if (error instanceof DomainError) throw error;
       if (signal.aborted) throw new DomainError('cancelled', 'The request was cancelled.');
@@ -92,6 +98,7 @@ export class Api {
       'session/prompt': this.handle(methods['session/prompt'], (c, p, s) => runs.prompt(c, p, s)),
       'session/close': this.handle(methods['session/close'], (c, p, s) => runs.close(c, p, s)),
       'session/delete': this.handle(methods['session/delete'], async (c, p, s) => {
+        await sessions.firstLook();
         try {
           const { cwd } = sessions.resolve(c, p.sessionId);
           await sessions.delete(c, { sessionId: p.sessionId, cwd }, s);

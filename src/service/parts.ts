@@ -11,6 +11,8 @@ type Answers<M extends ClientRequest> = (
 
 /** What the surfaces need of the sessions. */
 export interface SessionRules {
+  /** Waits a little until the sources were looked at once; false when that is so already. */
+  firstLook(): Promise<boolean>;
   list: Answers<'aster/session/list'>;
   acpList: Answers<'session/list'>;
   info: Answers<'aster/session/info'>;

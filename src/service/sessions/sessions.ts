@@ -57,6 +57,7 @@ import { Deletions } from './delete.js';
 import { family } from './family.js';
 import { Files } from './files.js';
 import { Forks } from './fork.js';
+import { Imported, isUnread } from './imported.js';
 import { IndexWriter } from './index_writer.js';
 import { Indexer } from './indexer.js';
 import { type Details, info } from './info.js';
@@ -344,16 +345,21 @@ export class Sessions {
     return {};
   }
 
-  page(client: Client, params: PageParams, signal: AbortSignal): Promise<PageResult> {
+  async page(client: Client, params: PageParams, signal: AbortSignal): Promise<PageResult> {
+    await this.readable(client, params.sessionId, params.cwd, signal);
     return this.pages.page(client, params, signal);
   }
 
   async turns(client: Client, params: TurnsParams): Promise<z.infer<typeof TurnsResult>> {
-    await this.reader.freshen(this.resolve(client, params.sessionId));
+    await this.reader.freshen(await this.readable(client, params.sessionId));
     return turns(this.data, this.resolve(client, params.sessionId), params);
   }
 
-  forkPreview(client: Client, params: ForkPreviewParams): Promise<z.infer<typeof ForkPreviewResult>> {
+  async forkPreview(
+    client: Client,
+    params: ForkPreviewParams,
+  ): Promise<z.infer<typeof ForkPreviewResult>> {
+    await this.readable(client, params.sessionId);
     return this.forks.preview(client, params);
   }
 
@@ -362,6 +368,7 @@ export class Sessions {
     params: ForkParams,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ForkResult> {
+    await this.readable(client, params.sessionId, undefined, signal);
     return this.forks.fork(client, params, signal);
   }
 
@@ -369,11 +376,11 @@ export class Sessions {
     return this.contents.read(this.resolve(client, params.sessionId), params);
   }
 
-  /** Ends the transcript updates of a session to this client. */
   isWatching(client: Client, sessionId: string): boolean {
     return this.watchers.isWatching(client, sessionId);
   }
 
+  /** Ends the transcript updates of a session to this client. */
   unwatch(client: Client, params: { readonly sessionId: string }): Record<string, never> {
     this.watchers.unwatch(client, params.sessionId);
     return {};
@@ -472,6 +479,25 @@ export class Sessions {
     return this.reader.replay(sessionId, atEnd);
   }
 
+  /** For the history of a session that its agent listed; undefined when it is here. */
+  importing(sessionId: string): Promise<Imported | undefined> {
+    const { data, shelf, watchers } = this;
+    return Imported.begin(data, shelf, watchers.publish.bind(watchers), sessionId);
+  }
+
+  /** Like `resolve`, with the history fetched from its agent if it was only listed. Throws what that throws. */
+  private async readable(
+    client: Client,
+    sessionId: string,
+    cwd?: string,
+    signal?: AbortSignal,
+  ): Promise<SessionRecord> {
+    const record = this.resolve(client, sessionId, cwd);
+    if (!isUnread(record)) return record;
+    await unlessAborted(this.parts.runs().fetchHistory(client, record), signal);
+    return this.resolve(client, sessionId, cwd);
+  }
+
   /** A session of ours and the file that its agent writes are one session: the file gets no row of its own. */
   private bind(sessionId: string, agentSession: string): void {
     const { shelf, files, data } = this;
@@ -503,6 +529,12 @@ export class Sessions {
 
   private details(client: Client, record: SessionRecord): Details {
     return info({ shelf: this.shelf, files: this.files, runs: this.parts.runs() }, client, record);
+  }
+
+  async firstLook(): Promise<boolean> {
+    if (this.listReady) return false;
+    await this.listable();
+    return true;
   }
 
   private async listable(): Promise<void> {

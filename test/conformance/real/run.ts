@@ -53,4 +53,7 @@ async function main(): Promise<void> {
   fs.writeFileSync(PAGE, `${before}${BEGIN}\n\n${date}\n\n${parts.join('\n')}\n${END}${after}`);
 }
 
-await main();
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
