@@ -3,12 +3,12 @@ import type { ClientRegistry } from './clients.js';
 import type { Log } from './log.js';
 import type { Rules, RunRules } from './parts.js';
 import { Jobs } from './jobs/jobs.js';
+import { WorkspaceSearch } from './jobs/search_rules.js';
 import { Agents } from './runs/agent_rules.js';
 import { Controls } from './runs/controls.js';
 import { Inbox } from './runs/inbox.js';
 import { Runs } from './runs/runs.js';
 import { Tasks } from './runs/tasks.js';
-import { WorkspaceSearch } from './search/workspace_search.js';
 import { Sessions } from './sessions/sessions.js';
 import { createSources } from './sources/index.js';
 import { WorkerScanner } from './sources/scanner.js';
@@ -84,7 +84,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       tasks: new Tasks(),
       agents: new Agents(),
       jobs: new Jobs(),
-      search: new WorkspaceSearch(),
+      search: new WorkspaceSearch({ sessions, env }),
       ownsStore: () => store.isOurs,
       start: () => {
         sessions.start();
