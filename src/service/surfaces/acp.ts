@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agent, PROTOCOL_VERSION, RequestError, type InitializeRequest } from '@agentclientprotocol/sdk';
-import { SessionIdParams } from '../../protocol/acp.js';
+import * as z from 'zod';
+import { SessionIdParams, type StopReason } from '../../protocol/acp.js';
 import type { ClientOptions } from '../../protocol/deck.js';
 import { DomainError } from '../../protocol/errors.js';
-import { methods } from '../../protocol/methods.js';
+import { methods, type ClientRequest } from '../../protocol/methods.js';
 import { AcpClient } from './acp_client.js';
-import { entryUpdates } from './acp_replay.js';
+import { AcpOpener } from './acp_opener.js';
 import { acpStream } from './acp_stream.js';
 import { plainName } from './names.js';
+import { SessionOrder } from './session_order.js';
+import { withSuitableOptions } from './suitable.js';
 import type { SurfaceParts } from './surface.js';
 import { methodNotFound, wireError, type WireError } from './wire_error.js';
-
-/** Larger images are named in a replay, not sent. */
-const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
 /** A peer that has said its last word still gets the answers that come within this time. */
 const LAST_ANSWERS_MS = 5_000;
@@ -44,6 +44,46 @@ class Pending {
 
 const extensions = Object.keys(methods).filter((name) => plainName(`_${name}`).underscored);
 
+/** What can be done with sessions beyond the protocol's baseline. */
+const sessionCapabilities = {
+  list: {},
+  delete: {},
+  resume: {},
+  close: {},
+  archive: {},
+  title: {},
+  additionalDirectories: {},
+};
+
+/** They prepare a session for what is asked next. A turn and what is said into one follow; the rest needs no order. */
+const preparing = new Set<string>([
+  'session/load',
+  'session/resume',
+  'session/set_mode',
+  'session/set_config_option',
+  'session/set_title',
+  'session/close',
+  'session/delete',
+  'session/archive',
+  'session/unarchive',
+  'deck/session/open',
+] satisfies ClientRequest[]);
+const following = new Set<string>([
+  'session/prompt',
+  'session/fork',
+  'aster/interject',
+  'aster/compact_conversation',
+] satisfies ClientRequest[]);
+/** After these the client is told what holds of the session. */
+const opening = new Set<string>([
+  'session/new',
+  'session/load',
+  'session/resume',
+  'session/fork',
+] satisfies ClientRequest[]);
+
+const Opened = z.object({ sessionId: z.string() });
+
 function toRequestError({ code, message, data }: WireError): RequestError {
   return new RequestError(code, message, data);
 }
@@ -62,23 +102,23 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     socket.destroySoon();
     connection.close(reason);
   });
-  /** Work on a session that later requests on it must wait for. */
-  const opening = new Map<string, Promise<unknown>>();
+  const opener = new AcpOpener(client, parts);
+  const order = new SessionOrder();
+  let initialized = false;
 
+  /** A client that says it again has its new capabilities from then on. */
   function initialize({ clientCapabilities }: InitializeRequest) {
-    client.features = {
-      compaction: Boolean(clientCapabilities?.session?.compaction),
-      notices: Boolean(clientCapabilities?.session?.notices),
-    };
-    clients.attach(client);
+    client.announce(clientCapabilities);
+    if (!initialized) clients.attach(client);
+    initialized = true;
     return {
       protocolVersion: PROTOCOL_VERSION,
       agentInfo: { name: 'session-deck', title: 'Session Deck', version: parts.version },
       authMethods: [],
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { image: true, embeddedContext: true },
-        sessionCapabilities: { list: {}, delete: {}, resume: {}, close: {} },
+        promptCapabilities: { image: true, audio: false, embeddedContext: true },
+        sessionCapabilities,
         _meta: { sessionDeck: { version: parts.version, methods: extensions } },
       },
     };
@@ -88,21 +128,42 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     const { name, underscored } = plainName(method);
     if (!api.knows(name, 'acp')) throw toRequestError(methodNotFound(method));
     client.use(name, !underscored);
-    const session = SessionIdParams.safeParse(params).data?.sessionId;
+    const asked = SessionIdParams.safeParse(params).data?.sessionId;
+    const signal = requestSignal(cancelled);
     try {
-      if (session !== undefined) await opening.get(session);
-      const work = () => api.dispatch(name, client, params, requestSignal(cancelled));
-      switch (name) {
-        case 'session/load':
-          return await open(session, work, true);
-        case 'session/resume':
-          return await open(session, work, false);
-        default:
-          return await work();
-      }
+      const result = withSuitableOptions(await inOrder(name, asked, params, signal), client.features);
+      if (opening.has(name)) greet(Opened.safeParse(result).data?.sessionId ?? asked, signal);
+      return result;
     } catch (error) {
       throw toRequestError(wireError(error, name, 'acp', log));
     }
+  }
+
+  function inOrder(
+    name: ClientRequest,
+    session: string | undefined,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const work = () => {
+      if (signal.aborted) throw new DomainError('cancelled', 'The request was cancelled.');
+      return api.dispatch(name, client, params, signal);
+    };
+    if (session === undefined) return work();
+    if (name === 'session/load')
+      return order.prepare(session, () => opener.load(session, async () => work(), signal));
+    if (preparing.has(name)) return order.prepare(session, async () => work());
+    if (!following.has(name)) return work();
+    return order.follow(session, async (takenBack) => {
+      if (!takenBack || name !== 'session/prompt') return work();
+      const stopReason: StopReason = 'cancelled';
+      return { stopReason };
+    });
+  }
+
+  function greet(sessionId: string | undefined, signal: AbortSignal): void {
+    // After the answer has been handed over.
+    if (sessionId !== undefined) setImmediate(() => void opener.greet(sessionId, signal));
   }
 
   /** A request is cancelled by its peer's word only: what was asked for goes on when the peer has gone. */
@@ -114,65 +175,12 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     return controller.signal;
   }
 
-  async function open(
-    sessionId: string | undefined,
-    work: () => Promise<unknown>,
-    withReplay: boolean,
-  ): Promise<unknown> {
-    if (sessionId === undefined) return work();
-    const run = (async () => {
-      if (withReplay) client.hold(sessionId);
-      try {
-        const result = await work();
-        if (withReplay) await replay(sessionId);
-        return result;
-      } finally {
-        if (withReplay) client.release(sessionId);
-      }
-    })();
-    const settled = run.then(
-      () => undefined,
-      () => undefined,
-    );
-    opening.set(sessionId, settled);
-    try {
-      return await run;
-    } finally {
-      if (opening.get(sessionId) === settled) opening.delete(sessionId);
-    }
-  }
-
-  async function replay(sessionId: string): Promise<void> {
-    const readImage = (ref: string) => imageData(sessionId, ref);
-    for await (const batch of parts.sessions.replay(sessionId)) {
-      client.forgetHeld(sessionId);
-      for (const entry of batch) {
-        for (const update of await entryUpdates(entry, client.features, readImage)) {
-          await client.replay(sessionId, update);
-        }
-      }
-      if (!client.connected) return;
-    }
-  }
-
-  async function imageData(sessionId: string, ref: string): Promise<string | undefined> {
-    try {
-      const { encoding, data, nextOffset } = await parts.sessions.entryContent(
-        client,
-        { sessionId, ref, limit: MAX_IMAGE_BYTES },
-        connection.signal,
-      );
-      return encoding === 'base64' && nextOffset === undefined ? data : undefined;
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      log.warn('an image is left out of a replay', error);
-      return undefined;
-    }
-  }
-
   async function hear(method: string, params: unknown): Promise<void> {
+    if (!initialized) return;
     const { name, underscored } = plainName(method);
     client.use(name, !underscored);
+    const session = SessionIdParams.safeParse(params).data?.sessionId;
+    if (name === 'session/cancel' && session !== undefined) order.takeBack(session);
     await api.notify(name, client, params);
   }
 

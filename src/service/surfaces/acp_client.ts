@@ -1,25 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentConnection } from '@agentclientprotocol/sdk';
+import type { AgentConnection, ClientCapabilities } from '@agentclientprotocol/sdk';
 import type * as z from 'zod';
 import type { ClientOptions } from '../../protocol/deck.js';
 import type { Methods, ServiceNotification } from '../../protocol/methods.js';
 import type { AttachedClient } from '../clients.js';
 import type { ClientAbilities } from '../sessions/client.js';
-import { NO_ABILITIES } from './abilities.js';
+import { abilitiesOf, featuresOf } from './abilities.js';
 import type { AcpClientFeatures, SessionUpdate } from './acp_replay.js';
 import { isExtension } from './names.js';
-import { Outbox } from './outbox.js';
+import { MAX_PENDING_BYTES, Outbox } from './outbox.js';
+import { isOfTranscript, suitableUpdates } from './suitable.js';
+import { weigh } from './weight.js';
 
 /** A peer that speaks ACP. */
 export class AcpClient implements AttachedClient {
   readonly id = randomUUID();
   readonly surface = 'acp';
-  features: AcpClientFeatures = { compaction: false, notices: false };
-  abilities: ClientAbilities = { ...NO_ABILITIES, permission: true };
+  private announced: ClientCapabilities | undefined;
   /** Families (`aster/`, `deck/`) that the peer has used, and whether by their plain names. */
   private readonly used = new Map<string, { plain: boolean }>();
   /** Updates of live turns that wait until the replay of their session is through. */
   private readonly held = new Map<string, SessionUpdate[]>();
+  private heldBytes = 0;
   private readonly outbox: Outbox;
 
   constructor(
@@ -31,6 +33,19 @@ export class AcpClient implements AttachedClient {
       (method, params) => this.connection.client.notify(method, params),
       () => this.close(new Error('the client does not read what it is sent')),
     );
+  }
+
+  /** What the peer can do, as it says in `initialize`. */
+  announce(capabilities: ClientCapabilities | undefined): void {
+    this.announced = capabilities;
+  }
+
+  get abilities(): ClientAbilities {
+    return abilitiesOf(this.announced);
+  }
+
+  get features(): AcpClientFeatures {
+    return featuresOf(this.announced);
   }
 
   get connected(): boolean {
@@ -59,16 +74,20 @@ export class AcpClient implements AttachedClient {
     const used = this.used.get(family);
     // Peers that have never heard of our own family would only be confused by it.
     if (used === undefined && family === 'deck/') return;
-    this.outbox.send(used?.plain === true ? method : `_${method}`, params);
+    const plain = used?.plain === true || !isExtension(method);
+    this.outbox.send(plain ? method : `_${method}`, params);
   }
 
   sessionUpdate(sessionId: string, update: SessionUpdate): void {
     if (!this.connected) return;
     const held = this.held.get(sessionId);
-    // What is told about the session is no part of its transcript.
-    if (held && update['sessionUpdate'] !== 'session_info_update') held.push(update);
-    else
-      for (const one of this.suitable(update)) this.outbox.send('session/update', { sessionId, update: one });
+    if (!held || update['sessionUpdate'] === 'session_info_update') {
+      this.send(sessionId, update);
+      return;
+    }
+    held.push(update);
+    this.heldBytes += weigh([update]) - weigh([]);
+    if (this.heldBytes > MAX_PENDING_BYTES) this.close(new Error('the client does not read a replay'));
   }
 
   async ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
@@ -90,32 +109,24 @@ export class AcpClient implements AttachedClient {
     this.held.set(sessionId, []);
   }
 
-  /** What has been held so far is part of what is replayed. */
+  /** What has been held so far of the transcript is part of what is replayed. */
   forgetHeld(sessionId: string): void {
-    if (this.held.has(sessionId)) this.held.set(sessionId, []);
+    const held = this.held.get(sessionId);
+    if (!held) return;
+    const kept = held.filter((update) => !isOfTranscript(update));
+    this.held.set(sessionId, kept);
+    this.heldBytes += weigh(kept) - weigh(held);
   }
 
   release(sessionId: string): void {
     const held = this.held.get(sessionId) ?? [];
     this.held.delete(sessionId);
-    for (const update of held) this.sessionUpdate(sessionId, update);
+    this.heldBytes -= weigh(held);
+    for (const update of held) this.send(sessionId, update);
   }
 
-  /** What the peer can take of an update: kinds that it did not announce become text, or nothing. */
-  private suitable(update: SessionUpdate): SessionUpdate[] {
-    switch (update['sessionUpdate']) {
-      case 'notice':
-        return this.features.notices ? [update] : [];
-      case 'compaction_summary_chunk':
-        return this.features.compaction ? [update] : [];
-      case 'compaction_update': {
-        if (this.features.compaction) return [update];
-        if (update['status'] !== 'completed') return [];
-        const content = { type: 'text', text: '[The context was compacted]\n\n' };
-        return [{ sessionUpdate: 'agent_message_chunk', content }];
-      }
-      default:
-        return [update];
-    }
+  private send(sessionId: string, update: SessionUpdate): void {
+    for (const one of suitableUpdates(update, this.features))
+      this.outbox.send('session/update', { sessionId, update: one });
   }
 }

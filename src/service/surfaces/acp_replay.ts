@@ -8,6 +8,8 @@ export type SessionUpdate = Record<string, unknown>;
 export interface AcpClientFeatures {
   readonly compaction: boolean;
   readonly notices: boolean;
+  /** `configOptions` that are on or off. */
+  readonly booleanOptions: boolean;
 }
 
 /** Reads the bytes of an image as base64; undefined when they cannot be had. */
@@ -54,7 +56,9 @@ async function contentBlocks(entry: Entry, readImage: ReadImage): Promise<Sessio
 
 async function chunks(kind: string, entry: Entry, readImage: ReadImage): Promise<SessionUpdate[]> {
   const blocks = await contentBlocks(entry, readImage);
-  return blocks.map((content) => ({ sessionUpdate: kind, messageId: entry.id, content }));
+  // A message that is growing goes on in live chunks, which do not have this id.
+  const messageId = entry.status === 'in_progress' ? {} : { messageId: entry.id };
+  return blocks.map((content) => ({ sessionUpdate: kind, ...messageId, content }));
 }
 
 async function toolCall(entry: Entry, readImage: ReadImage): Promise<SessionUpdate[]> {
@@ -90,6 +94,8 @@ async function compaction(
   features: AcpClientFeatures,
   readImage: ReadImage,
 ): Promise<SessionUpdate[]> {
+  // One update each, when it has ended: the live one.
+  if (entry.status === 'in_progress') return [];
   const error = entry.compaction?.error;
   if (features.compaction) {
     return [

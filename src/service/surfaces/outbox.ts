@@ -1,5 +1,7 @@
+import { weigh } from './weight.js';
+
 /** A peer that is this far behind is not reading: its connection is closed, it may come back and ask for pages. */
-const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
 /**
  * Sends notifications without waiting, and keeps count of those that have not gone out. Once too much has piled up
@@ -17,7 +19,7 @@ export class Outbox {
 
   send(method: string, params: unknown): void {
     if (this.overflowed) return;
-    const size = JSON.stringify(params).length;
+    const size = weigh(params);
     this.pending += size;
     if (this.pending > this.maxBytes) {
       this.overflowed = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Entry } from '../../../src/protocol/entry.js';
 import { entryUpdates } from '../../../src/service/surfaces/acp_replay.js';
 
-const plain = { compaction: false, notices: false };
+const plain = { compaction: false, notices: false, booleanOptions: false };
 const entry = (changes: Partial<Entry>): Entry => ({
   id: 'e1',
   ordinal: 0,

@@ -6,6 +6,7 @@ import path from 'node:path';
 import fs from 'node:fs';
 import { EndedError, readLine } from '../../../src/attach/line.js';
 import { Outbox } from '../../../src/service/surfaces/outbox.js';
+import { weigh } from '../../../src/service/surfaces/weight.js';
 import { plainName } from '../../../src/service/surfaces/names.js';
 
 describe('outbox', () => {
@@ -20,7 +21,7 @@ describe('outbox', () => {
       () => overflows++,
       100,
     );
-    for (let i = 0; i < 10; i++) outbox.send(`m${i}`, 'x'.repeat(28));
+    for (let i = 0; i < 10; i++) outbox.send(`m${i}`, 'x'.repeat(25));
     assert.deepEqual(sent, ['m0', 'm1', 'm2']);
     assert.equal(overflows, 1);
   });
@@ -37,6 +38,22 @@ describe('outbox', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.equal(overflows, 0);
+  });
+});
+
+describe('the weight of a message', () => {
+  it('is about its length as JSON, whatever its shape', () => {
+    const values = [
+      'x'.repeat(1000),
+      { update: { content: { type: 'text', text: 'y'.repeat(5000) } } },
+      Array.from({ length: 100 }, (_, i) => ({ path: `/w/${i}`, line: i })),
+      { a: null, b: [undefined, true, 1.5], c: {} },
+    ];
+    for (const value of values) {
+      const bytes = JSON.stringify(value).length;
+      const weight = weigh(value);
+      assert.ok(weight > bytes / 2 && weight < 3 * bytes, `${weight} for ${bytes}`);
+    }
   });
 });
 
