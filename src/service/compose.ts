@@ -6,7 +6,6 @@ import { Jobs } from './jobs/jobs.js';
 import { WorkspaceSearch } from './jobs/search_rules.js';
 import { Agents } from './runs/agent_rules.js';
 import { Controls } from './runs/controls.js';
-import { Inbox } from './runs/inbox.js';
 import { Runs } from './runs/runs.js';
 import { Tasks } from './runs/tasks.js';
 import { Sessions } from './sessions/sessions.js';
@@ -80,7 +79,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       sessions,
       runs,
       controls: new Controls(),
-      inbox: new Inbox(),
+      inbox: runs.inbox,
       tasks: new Tasks(),
       agents: new Agents(),
       jobs: new Jobs(),

@@ -21,7 +21,7 @@ describe('runs: prompts', function () {
     home.runs.prompt(client, prompt(sessionId, text), signal);
 
   it('stores the turn in the order in which it was told', async () => {
-    const client = home.client({ a: testAgent() });
+    const client = home.client({ a: testAgent() }, { surface: 'acp' });
     const id = await begin(client);
     client.answer = () => allow('allow');
     const script =

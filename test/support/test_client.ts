@@ -20,7 +20,9 @@ export class TestClient implements Client {
     readonly id: string,
     public options: ClientOptions,
     readonly surface: 'editor' | 'acp' = 'editor',
-  ) {}
+  ) {
+    this.abilities = { ...NO_ABILITIES, permission: surface === 'acp' };
+  }
 
   notify: Notify = (method, params) => {
     this.notifications.push({ method, params });
@@ -30,7 +32,7 @@ export class TestClient implements Client {
     this.updates.push({ sessionId, update });
   }
 
-  abilities: ClientAbilities = { ...NO_ABILITIES, permission: true };
+  abilities: ClientAbilities;
   /** Other requests that it was asked, and how it answers them. */
   readonly requests: { method: string; params: unknown }[] = [];
   reply: (method: string, params: unknown, signal: AbortSignal) => Promise<unknown> = (method) =>

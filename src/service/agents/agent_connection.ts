@@ -7,6 +7,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
 import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
+import { ElicitationComplete } from '../../protocol/elicitation.js';
 import type { Log } from '../log.js';
 import { agentAnsweredError, agentEnded, agentSilent, cannotStart } from './agent_errors.js';
 import { AgentProcess, type AgentExit, type AgentSpec } from './agent_process.js';
@@ -24,6 +25,8 @@ export interface AgentSessionListener {
    * answer goes out as it is. A `RequestError` goes out with its code, any other error as an internal one.
    */
   request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown>;
+  /** `elicitation/complete`, which names no session: each of them hears it. */
+  elicitationComplete(elicitationId: string): void;
 }
 
 /** What an agent may ask of its client besides permissions. */
@@ -81,6 +84,9 @@ export class AgentConnection {
     wire.handlers.garbage = (bytes) => this.receiveGarbage(bytes);
     wire.handlers.permission = (params, signal) => this.ask(params, signal);
     wire.handlers.request = (method, params, signal) => this.answer(method, params, signal);
+    wire.handlers.elicitationComplete = (id) => {
+      for (const listener of this.listeners.values()) listener.elicitationComplete(id);
+    };
   }
 
   /**
@@ -254,6 +260,7 @@ interface Handlers {
   garbage(bytes: number): void;
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
   request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown>;
+  elicitationComplete(id: string): void;
 }
 
 interface Wire {
@@ -270,6 +277,7 @@ function openWire(spec: AgentSpec): Wire {
     garbage: () => undefined,
     permission: () => Promise.reject(RequestError.invalidRequest(undefined, 'initialize comes first')),
     request: () => Promise.reject(RequestError.invalidRequest(undefined, 'initialize comes first')),
+    elicitationComplete: () => undefined,
   };
   const app = client({ name: 'session-deck' });
   for (const method of hostMethods)
@@ -277,6 +285,9 @@ function openWire(spec: AgentSpec): Wire {
   const connection = app
     .onRequest('session/request_permission', PermissionRequest, ({ params, signal }) =>
       handlers.permission(params, signal),
+    )
+    .onNotification('elicitation/complete', ElicitationComplete, ({ params }) =>
+      handlers.elicitationComplete(params.elicitationId),
     )
     .onNotification('*', () => undefined)
     .connect(

@@ -3,12 +3,19 @@ import type { Client } from '../sessions/client.js';
 /** The ACP clients that opened a session (new, load, resume, prompt) and so want to hear what its agent says. */
 export class Audience {
   private readonly listeners = new Map<string, Set<Client>>();
+  private readonly joinListeners: ((client: Client, sessionId: string) => void)[] = [];
+
+  /** Calls the listener when a client opened a session that it had not opened before. */
+  onJoin(listener: (client: Client, sessionId: string) => void): void {
+    this.joinListeners.push(listener);
+  }
 
   join(client: Client, sessionId: string): void {
-    if (client.surface !== 'acp') return;
+    if (client.surface !== 'acp' || this.has(client, sessionId)) return;
     const known = this.listeners.get(sessionId) ?? new Set();
     known.add(client);
     this.listeners.set(sessionId, known);
+    for (const listener of this.joinListeners) listener(client, sessionId);
   }
 
   leave(client: Client, sessionId?: string): void {
@@ -22,6 +29,10 @@ export class Audience {
 
   has(client: Client, sessionId: string): boolean {
     return this.listeners.get(sessionId)?.has(client) ?? false;
+  }
+
+  of(sessionId: string): Iterable<Client> {
+    return [...(this.listeners.get(sessionId) ?? [])];
   }
 
   /** Forwards an update as the agent gave it, to all but `except`. */

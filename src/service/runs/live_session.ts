@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PermissionParams, PermissionResult } from '../../protocol/acp.js';
+import type { ElicitationAnswer, ElicitationParams } from '../../protocol/elicitation.js';
 import type { AgentConnection, AgentSessionListener, HostMethod } from '../agents/agent_connection.js';
 import { parseUpdate, type AgentCommand, type AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
 import type { Client } from '../sessions/client.js';
 import type { AgentHost } from './agent_host.js';
-import type { RunSessions } from './ports.js';
+import type { RunSession, RunSessions } from './ports.js';
 
 /** The run that hears an agent's updates about a session. */
 export interface UpdateSink {
@@ -14,6 +15,8 @@ export interface UpdateSink {
   readonly owner: Client;
   update(update: AgentUpdate, raw: unknown): void;
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
+  /** `id` becomes that of the inbox's item. */
+  elicitation(id: string, params: ElicitationParams, signal: AbortSignal): Promise<ElicitationAnswer>;
 }
 
 export interface LiveSessionParts {
@@ -28,6 +31,8 @@ export interface LiveSessionParts {
 export class LiveSession implements AgentSessionListener {
   /** The run that is going on, if any. */
   sink: UpdateSink | undefined;
+  /** Where the session works; undefined until its first run here. */
+  workspace: Pick<RunSession, 'cwd' | 'directories'> | undefined;
   /** Text that tells the agent what happened before; goes in front of the next prompt. */
   handover: string | undefined;
   /** Undefined until the agent told them. */
@@ -81,6 +86,10 @@ export class LiveSession implements AgentSessionListener {
 
   request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown> {
     return this.parts.host.answer(this, method, params, signal);
+  }
+
+  elicitationComplete(elicitationId: string): void {
+    this.parts.host.elicitationComplete(this, elicitationId);
   }
 
   /** Waits until nothing was told for a while, at most a few seconds. */

@@ -1,12 +1,13 @@
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod';
 import type { PermissionParams, PermissionResult, StopReason } from '../../protocol/acp.js';
+import type { ElicitationAnswer, ElicitationParams } from '../../protocol/elicitation.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { Usage } from '../../protocol/entry.js';
 import type { ActiveRun } from '../../protocol/session.js';
 import type { AgentSpec } from '../agents/agent_process.js';
 import { readTurnEnd, type TurnEnd } from '../agents/turn_end.js';
-import { parseToolCall, type AgentUpdate } from '../agents/updates.js';
+import type { AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
 import type { Client } from '../sessions/client.js';
 import type { EntryDraft } from '../sessions/transcript.js';
@@ -14,8 +15,11 @@ import { unlessAborted } from './abort.js';
 import type { Audience } from './audience.js';
 import type { LiveSession, UpdateSink } from './live_session.js';
 import type { LiveSessions } from './live_sessions.js';
-import type { PermissionDesk } from './permissions.js';
 import type { RunKind, RunSession, RunSessions, RunStore } from './ports.js';
+import type { Questions } from './questions.js';
+import { RunQuestions } from './run_questions.js';
+import { RunTerminals } from './run_terminals.js';
+import type { Terminals } from './terminals.js';
 import type { RunTiming } from './timing.js';
 import { TurnEntries } from './turn_entries.js';
 
@@ -24,7 +28,8 @@ export interface RunParts {
   readonly store: RunStore;
   readonly sessions: RunSessions;
   readonly live: LiveSessions;
-  readonly desk: PermissionDesk;
+  readonly desk: Questions;
+  readonly terminals: Terminals;
   readonly audience: Audience;
   readonly log: Log;
   readonly timing: RunTiming;
@@ -35,7 +40,7 @@ export interface RunInput {
   readonly session: RunSession;
   readonly spec: AgentSpec;
   readonly kind: RunKind;
-  /** Who is asked for permissions first. */
+  /** Who is asked first what the agent asks. */
   readonly owner: Client;
   /** Content blocks of the Agent Client Protocol, as the agent gets them. */
   readonly blocks: readonly unknown[];
@@ -68,6 +73,8 @@ export class Run implements UpdateSink {
   private readonly turnId: string;
   private readonly startedAt = Date.now();
   private readonly entries: TurnEntries;
+  private readonly questions: RunQuestions;
+  private readonly terminals: RunTerminals;
   private readonly cancelling = new AbortController();
   /** Aborts when the turn has ended: an agent may end it without waiting for the answer to its own question. */
   private readonly over = new AbortController();
@@ -78,7 +85,6 @@ export class Run implements UpdateSink {
   private live: LiveSession | undefined;
   private prompting = false;
   private unended = false;
-  private openQuestions = 0;
   private flushTimer: NodeJS.Timeout | undefined;
   private writeError: unknown;
   private tokensBefore: number | undefined;
@@ -94,6 +100,24 @@ export class Run implements UpdateSink {
   ) {
     this.sessionId = input.session.id;
     this.entries = new TurnEntries(input.first);
+    this.questions = new RunQuestions({
+      ...parts,
+      runId: this.id,
+      sessionId: this.sessionId,
+      owner: input.owner,
+      entries: this.entries,
+      signals: [this.cancelling.signal, this.over.signal],
+      isPrompting: () => this.prompting,
+      flush: () => this.flush(),
+    });
+    this.terminals = new RunTerminals({
+      ...parts,
+      sessionId: this.sessionId,
+      entries: this.entries,
+      tell: (update) => this.rawUpdates.push(update),
+      flushSoon: () => this.flushSoon(),
+      writeLate: (entry) => this.writeLate(entry),
+    });
     this.turnId = parts.sessions.writer.beginTurn(this.sessionId, input.first).turnId;
     try {
       parts.store.addRun({
@@ -116,7 +140,7 @@ export class Run implements UpdateSink {
     return {
       runId: this.id,
       kind: this.input.kind,
-      state: this.openQuestions > 0 ? 'needs_input' : 'running',
+      state: this.questions.open > 0 ? 'needs_input' : 'running',
       startedAt: new Date(this.startedAt).toISOString(),
       turnId: this.turnId,
     };
@@ -207,9 +231,10 @@ export class Run implements UpdateSink {
     }
     if (update.type === 'usage') this.tokensAfter = update.used;
     this.entries.apply(update, raw);
+    if (update.type === 'tool' && this.live) this.terminals.heard(this.live, update.patch);
     const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
     // Titles are announced by the sessions, which know whether the agent's counts.
-    if (forwarded.success && update.type !== 'info') this.rawUpdates.push(forwarded.data);
+    if (forwarded.success && update.type !== 'info' && update.type !== 'subagent') this.rawUpdates.push(forwarded.data);
     if (
       this.entries.pendingCharacters > MAX_PENDING_CHARACTERS ||
       this.rawUpdates.length > MAX_PENDING_UPDATES
@@ -218,43 +243,12 @@ export class Run implements UpdateSink {
     else this.flushSoon();
   }
 
-  async permission(params: PermissionParams, agentSignal: AbortSignal): Promise<PermissionResult> {
-    const patch = parseToolCall(params.toolCall);
-    if (patch) this.entries.tool(patch);
-    const entryId = this.entries.permission(
-      params.toolCall.title ?? patch?.name ?? 'Permission',
-      params.options,
-    );
-    const id = uuid();
-    this.openQuestions += 1;
-    this.parts.store.addPermission({
-      id,
-      runId: this.id,
-      sessionId: this.sessionId,
-      entryId,
-      request: params,
-      createdAt: Date.now(),
-    });
-    this.flush();
-    if (this.openQuestions === 1) this.parts.sessions.update(this.sessionId, { state: 'needs_input' });
-    const result = await this.parts.desk.ask({
-      sessionId: this.sessionId,
-      owner: this.input.owner,
-      params,
-      signal: AbortSignal.any([this.cancelling.signal, this.over.signal, agentSignal]),
-    });
-    const optionId = result.outcome.outcome === 'selected' ? result.outcome.optionId : undefined;
-    this.parts.store.endPermission(id, {
-      ...(optionId === undefined ? {} : { optionId }),
-      endedAt: Date.now(),
-    });
-    this.openQuestions -= 1;
-    if (this.over.signal.aborted) return result;
-    this.entries.answered(entryId, optionId);
-    this.flush();
-    if (this.openQuestions === 0 && this.prompting)
-      this.parts.sessions.update(this.sessionId, { state: 'running' });
-    return result;
+  permission(params: PermissionParams, agentSignal: AbortSignal): Promise<PermissionResult> {
+    return this.questions.permission(params, agentSignal);
+  }
+
+  elicitation(id: string, params: ElicitationParams, agentSignal: AbortSignal): Promise<ElicitationAnswer> {
+    return this.questions.elicitation(id, params, agentSignal);
   }
 
   /** Whether the run is over and the store has not taken that in. */
@@ -297,6 +291,7 @@ export class Run implements UpdateSink {
     }
     this.live = live;
     live.sink = this;
+    live.workspace = this.input.session;
     this.tokensBefore = live.usedTokens;
     const onCancel = () => void this.askToStop(live);
     try {
@@ -336,6 +331,7 @@ export class Run implements UpdateSink {
     this.writeError = undefined;
     this.releaseHeld();
     this.over.abort();
+    this.terminals.finish();
     entries.finish(outcome.status);
     entries.compacted(outcome.status, {
       ...this.tokens,
@@ -376,6 +372,14 @@ export class Run implements UpdateSink {
     this.flushTimer = setTimeout(() => this.flush(), delay);
   }
 
+  private writeLate(entry: EntryDraft): void {
+    try {
+      this.parts.sessions.writer.write(this.sessionId, this.turnId, [entry]);
+    } catch (error) {
+      this.parts.log.warn('the last output of a command could not be written', error);
+    }
+  }
+
   /** Writes what changed, then tells those who listen. A failure to write fails the run. */
   private flush(): void {
     clearTimeout(this.flushTimer);
@@ -391,7 +395,7 @@ export class Run implements UpdateSink {
       this.cancel();
       return;
     }
-    for (const raw of raws) this.parts.audience.forward(this.sessionId, raw);
+    for (const raw of raws) this.terminals.forward(raw);
   }
 }
 

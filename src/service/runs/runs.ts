@@ -21,7 +21,8 @@ import { Elicitations } from './elicitations.js';
 import { HostFiles } from './host_files.js';
 import { Interjections } from './interjections.js';
 import { LiveSessions } from './live_sessions.js';
-import { PermissionDesk } from './permissions.js';
+import { Inbox } from './inbox.js';
+import { Questions } from './questions.js';
 import type { RunRow, RunSession, RunSessions, RunStore } from './ports.js';
 import { closeEntries, endOpenRun, recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
@@ -48,6 +49,8 @@ const NewMeta = z.looseObject({ agent: z.string().optional() }).nullish().catch(
 /** The runs of all sessions, at most one each: prompts, interjections, compactions, permissions. */
 export class Runs implements RunControl {
   private readonly active = new Map<string, Run>();
+  /** What waits for a person. */
+  readonly inbox: Inbox;
   private readonly audience = new Audience();
   private readonly live: LiveSessions;
   private readonly interjectionsOf: Interjections;
@@ -61,10 +64,13 @@ export class Runs implements RunControl {
   constructor(private readonly parts: RunsParts) {
     const { store, sessions, agents, clients, log } = parts;
     const timing = { ...defaultTiming, ...parts.timing };
+    const sees = (client: Client, sessionId: string) => this.sees(client, sessionId);
+    const desk = new Questions({ clients, audience: this.audience, sees, log });
+    this.inbox = new Inbox({ desk, store, clients, sees });
     const host = new AgentHost({
       files: new HostFiles(),
       terminals: new Terminals(),
-      elicitations: new Elicitations(),
+      elicitations: new Elicitations(desk, this.audience),
     });
     const live = new LiveSessions({
       sessions,
@@ -77,14 +83,6 @@ export class Runs implements RunControl {
         if (update.success) this.audience.forward(sessionId, update.data);
       },
     });
-    const desk = new PermissionDesk(
-      clients,
-      (client, sessionId) =>
-        client.options.trusted &&
-        (client.surface === 'editor' || this.audience.has(client, sessionId)) &&
-        this.sees(client, sessionId),
-      log,
-    );
     const activeRun = (sessionId: string) => this.active.get(sessionId);
     this.live = live;
     this.runParts = { store, sessions, live, desk, audience: this.audience, log, timing };
@@ -299,11 +297,19 @@ export class Runs implements RunControl {
     this.active.delete(run.sessionId);
     if (run.isUnended) this.endSoon();
     try {
+      if (outcome.status === 'completed') this.inbox.runCompleted(run.sessionId);
+      else if (outcome.status === 'failed' && !run.isUnended)
+        this.inbox.runFailed({
+          id: run.id,
+          sessionId: run.sessionId,
+          error: outcome.error?.message,
+          endedAt: Date.now(),
+        });
       if (outcome.status === 'completed' && !this.stopping) this.runQueued(run.sessionId, run.input.spec);
       else this.interjectionsOf.returnQueued(run.sessionId);
     } catch (error) {
-      // They stay queued in the store; the next start of the service hands them back.
-      this.parts.log.error('queued interjections could not be dealt with', error);
+      // What waits stays in the store; the next start of the service hands it back.
+      this.parts.log.error('what waited for the end of a run could not be dealt with', error);
     }
   }
 

@@ -1,6 +1,6 @@
 import { v7 as uuid } from 'uuid';
 import type { PermissionOption } from '../../protocol/acp.js';
-import type { ContentBlock } from '../../protocol/content.js';
+import type { ContentBlock, ToolCall } from '../../protocol/content.js';
 import { rawBlock, textOf } from '../agents/content.js';
 import type { AgentUpdate, ToolPatch } from '../agents/updates.js';
 import type { EntryDraft } from '../sessions/transcript.js';
@@ -13,13 +13,26 @@ const MAX_RAW_ENTRIES = 100;
 /** Finished tool calls and messages of a turn that can still be updated. */
 const MAX_KEPT = 500;
 
+/** What is shown of a command of a call. */
+export interface CommandShown {
+  readonly text: string;
+  readonly exitCode?: number;
+  /** Milliseconds since the epoch. */
+  readonly endedAt?: number;
+  readonly terminalId?: string;
+  readonly taskId?: string;
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Draft = Mutable<EntryDraft>;
+type Ask = NonNullable<EntryDraft['ask']>;
 
 /** Builds the entries of one turn from what the agent says, and tells which of them changed. Pure but for the clock. */
 export class TurnEntries {
   private readonly changed = new Map<string, Draft>();
   private readonly tools = new Map<string, Draft>();
+  /** Of calls that are commands, the output beside what the command writes. */
+  private readonly beside = new Map<string, readonly ContentBlock[]>();
   private readonly messages = new Map<string, Draft>();
   private readonly compactions = new Map<string, Draft>();
   private current: { readonly key: string; readonly draft: Draft } | undefined;
@@ -70,7 +83,7 @@ export class TurnEntries {
     return drafts;
   }
 
-  /** Takes an update in. Updates that are not about entries (`commands`, `info`, `usage`, `settings`) change nothing. */
+  /** Takes an update in. Updates that are not about entries (`info`, `usage`, `settings`) change nothing. */
   apply(update: AgentUpdate, raw?: unknown): void {
     switch (update.type) {
       case 'message':
@@ -103,10 +116,10 @@ export class TurnEntries {
         this.finishMessage();
         this.add({ kind: 'raw', content: [rawBlock(raw, `unknown update ${update.name}`)] });
         break;
-      case 'commands':
       case 'info':
       case 'usage':
       case 'settings':
+      case 'subagent':
         break;
     }
   }
@@ -137,12 +150,26 @@ export class TurnEntries {
     return draft.id;
   }
 
-  /** Records the answer of a permission; undefined when it was cancelled. */
-  answered(entryId: string, optionId: string | undefined): void {
+  /** Shows a form or an address that the agent asks for. Returns its entry's id. */
+  question(message: string, asked: Pick<Ask, 'fields' | 'url'>): string {
+    this.finishMessage();
+    const draft = this.add({
+      kind: 'question',
+      status: 'in_progress',
+      content: [{ type: 'text', text: message }],
+      ask: { options: [], ...asked },
+    });
+    this.asks.set(draft.id, draft);
+    return draft.id;
+  }
+
+  /** Records the answer of a permission or a question; undefined when it was cancelled. */
+  answered(entryId: string, answer: string | undefined, fields?: Ask['fields']): void {
     const draft = this.asks.get(entryId);
     if (!draft) return;
-    draft.status = optionId === undefined ? 'cancelled' : 'completed';
-    if (draft.ask && optionId !== undefined) draft.ask = { ...draft.ask, answer: optionId };
+    draft.status = answer === undefined ? 'cancelled' : 'completed';
+    if (draft.ask && answer !== undefined)
+      draft.ask = { ...draft.ask, answer, ...(fields ? { fields } : {}) };
     this.touch(draft);
   }
 
@@ -243,8 +270,8 @@ export class TurnEntries {
     this.touch(draft);
   }
 
-  /** Merges a call and its updates into one entry. */
-  tool(patch: ToolPatch): void {
+  /** Merges a call and its updates into one entry. Returns the call as it is now. */
+  tool(patch: ToolPatch): ToolCall {
     let draft = this.tools.get(patch.callId);
     if (!draft) {
       this.finishMessage();
@@ -264,7 +291,7 @@ export class TurnEntries {
       kind,
       status,
       ...(patch.input === undefined ? {} : { input: patch.input }),
-      ...(patch.output ? { output: [...patch.output] } : {}),
+      ...(patch.output ? { output: this.outputOf(patch.callId, patch.output, before) } : {}),
       ...(patch.exitCode === undefined ? {} : { exitCode: patch.exitCode }),
       ...(patch.locations ? { locations: [...patch.locations] } : {}),
       ...(patch.diffs ? { diffs: [...patch.diffs] } : {}),
@@ -275,6 +302,42 @@ export class TurnEntries {
     draft.status = status === 'pending' ? 'in_progress' : status;
     this.pending += 500;
     this.touch(draft);
+    return draft.tool;
+  }
+
+  /**
+   * Shows what the command of a call has written so far as the call's result. Returns the entry as it is now; undefined
+   * when there is no such call.
+   */
+  command(callId: string, shown: CommandShown): EntryDraft | undefined {
+    const draft = this.tools.get(callId);
+    if (!draft?.tool) return undefined;
+    const { text, exitCode, endedAt, terminalId, taskId } = shown;
+    const beside = this.beside.get(callId) ?? [];
+    this.beside.set(callId, beside);
+    draft.tool = {
+      ...draft.tool,
+      output: [...beside, { type: 'text', text }],
+      ...(exitCode === undefined ? {} : { exitCode }),
+      ...(endedAt === undefined ? {} : { durationMs: Math.max(0, endedAt - Date.parse(draft.at)) }),
+      ...(terminalId === undefined ? {} : { terminalId }),
+      ...(taskId === undefined ? {} : { taskId }),
+    };
+    this.pending += 500;
+    this.touch(draft);
+    return { ...draft };
+  }
+
+  /** What a patch tells of a command is beside what the command itself writes. */
+  private outputOf(
+    callId: string,
+    told: readonly ContentBlock[],
+    before: ToolCall | undefined,
+  ): ContentBlock[] {
+    if (!this.beside.has(callId)) return [...told];
+    this.beside.set(callId, told);
+    const written = before?.output?.at(-1);
+    return written ? [...told, written] : [...told];
   }
 
   private compaction(update: Extract<AgentUpdate, { type: 'compaction' }>): void {

@@ -68,7 +68,7 @@ class EditorClient implements AttachedClient {
   }
 
   get abilities(): ClientAbilities {
-    return { ...NO_ABILITIES, permission: true, model: this.current.hasModel === true };
+    return { ...NO_ABILITIES, model: this.current.hasModel === true };
   }
 
   async ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
