@@ -39,6 +39,8 @@ async function openSession(connection: AgentConnection): Promise<{ id: string; u
     update: (update) => updates.push(update),
     permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
     request: () => Promise.reject(new Error('not here')),
+    elicitationComplete: () => undefined,
+    claudeMessage: () => undefined,
   });
   return { id: sessionId, updates };
 }
@@ -195,6 +197,8 @@ describe('agent processes', function () {
       },
       permission: () => Promise.resolve({ outcome: { outcome: 'cancelled' } }),
       request: () => Promise.reject(new Error('not here')),
+      elicitationComplete: () => undefined,
+      claudeMessage: () => undefined,
     });
     await prompt(connection, sessionId, 'flood 4000 50000');
     assert.ok(bytes > 200_000_000);

@@ -13,6 +13,7 @@ import { agentAnsweredError, agentEnded, agentSilent, cannotStart } from './agen
 import { AgentProcess, type AgentExit, type AgentSpec } from './agent_process.js';
 import { agentStream } from './agent_stream.js';
 import { parseCapabilities, type AgentCapabilities } from './capabilities.js';
+import { CLIENT_CAPABILITIES } from './client_capabilities.js';
 
 /** Who hears what an agent says about one of its sessions. */
 export interface AgentSessionListener {
@@ -27,6 +28,8 @@ export interface AgentSessionListener {
   request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** `elicitation/complete`, which names no session: each of them hears it. */
   elicitationComplete(elicitationId: string): void;
+  /** A message of Claude Code itself, which its adapter passes on when it was asked to. */
+  claudeMessage(message: unknown): void;
 }
 
 /** What an agent may ask of its client besides permissions. */
@@ -55,6 +58,7 @@ const PermissionRequest = z.object({
   toolCall: z.looseObject({ toolCallId: z.string(), title: z.string().nullish() }),
   options: z.array(z.object({ optionId: z.string(), name: z.string(), kind: optionKind })),
 });
+const ClaudeMessage = z.object({ sessionId: z.string(), message: z.unknown() });
 const UpdateParams = z.object({ sessionId: z.string(), update: z.unknown() });
 
 /** An agent that is running and has answered `initialize`. Serves any number of sessions. */
@@ -87,6 +91,8 @@ export class AgentConnection {
     wire.handlers.elicitationComplete = (id) => {
       for (const listener of this.listeners.values()) listener.elicitationComplete(id);
     };
+    wire.handlers.claudeMessage = ({ sessionId, message }) =>
+      this.listeners.get(sessionId)?.claudeMessage(message);
   }
 
   /**
@@ -107,13 +113,7 @@ export class AgentConnection {
           {
             protocolVersion: PROTOCOL_VERSION,
             clientInfo: { name: 'session-deck', title: 'Session Deck', version },
-            clientCapabilities: {
-              fs: { readTextFile: true, writeTextFile: true },
-              terminal: true,
-              session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
-              auth: { terminal: true },
-              elicitation: { form: {}, url: {} },
-            },
+            clientCapabilities: CLIENT_CAPABILITIES,
           },
           cancellable(signal),
         ),
@@ -261,6 +261,7 @@ interface Handlers {
   permission(params: PermissionParams, signal: AbortSignal): Promise<PermissionResult>;
   request(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown>;
   elicitationComplete(id: string): void;
+  claudeMessage(params: z.output<typeof ClaudeMessage>): void;
 }
 
 interface Wire {
@@ -278,6 +279,7 @@ function openWire(spec: AgentSpec): Wire {
     permission: () => Promise.reject(RequestError.invalidRequest(undefined, 'initialize comes first')),
     request: () => Promise.reject(RequestError.invalidRequest(undefined, 'initialize comes first')),
     elicitationComplete: () => undefined,
+    claudeMessage: () => undefined,
   };
   const app = client({ name: 'session-deck' });
   for (const method of hostMethods)
@@ -289,6 +291,7 @@ function openWire(spec: AgentSpec): Wire {
     .onNotification('elicitation/complete', ElicitationComplete, ({ params }) =>
       handlers.elicitationComplete(params.elicitationId),
     )
+    .onNotification('_claude/sdkMessage', ClaudeMessage, ({ params }) => handlers.claudeMessage(params))
     .onNotification('*', () => undefined)
     .connect(
       agentStream(process.stdin, process.stdout, {

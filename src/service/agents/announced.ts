@@ -70,6 +70,7 @@ function legacyModel({ currentModelId, availableModels }: z.output<typeof Models
     id: 'model',
     name: 'Model',
     category: 'model',
+    _meta: { sessionDeck: { legacyModel: true } },
     currentValue: currentModelId,
     options: availableModels.map(({ modelId, name, description }) => ({
       value: modelId,
@@ -201,9 +202,20 @@ export function optionsOf({ configOptions = [], legacyModel }: Announced): reado
   return [...configOptions, taken ? { ...legacyModel, id: 'legacy_model' } : legacyModel];
 }
 
-/** Whether that option is the old kind of model, changed by `session/set_model`. */
-export function isLegacyModel(announced: Announced, optionId: string): boolean {
-  return !announced.configOptions?.some(({ id }) => id === optionId) && announced.legacyModel !== undefined;
+/** A `config_option_update` with the model among its options, also where the agent tells its models the old way. */
+export function withAllOptions(update: unknown, announced: Announced): unknown {
+  const parsed = z.looseObject({ configOptions: z.array(z.unknown()) }).safeParse(update);
+  if (!parsed.success || !announced.legacyModel) return update;
+  return { ...parsed.data, configOptions: optionsOf(announced) };
+}
+
+const LegacyModel = z.looseObject({
+  _meta: z.looseObject({ sessionDeck: z.looseObject({ legacyModel: z.literal(true) }) }),
+});
+
+/** Whether that option was made of the `models` of an older agent, and so is changed by `session/set_model`. */
+export function isLegacyModel(option: ConfigOption): boolean {
+  return LegacyModel.safeParse(option).success;
 }
 
 /** The model that is chosen, where one is told. */

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { ToolKind, ToolStatus, type ContentBlock, type FileDiff } from '../../protocol/content.js';
 import { PlanItem } from '../../protocol/entry.js';
 import { rawBlock, toContentBlock } from './content.js';
-import { modelOf } from './model.js';
+import { ownCommand, type OwnCommand } from './own_commands.js';
+import { parseSubagent, type Subagent } from './subagent_update.js';
 
 /** What a `tool_call` or `tool_call_update` tells. Absent means unchanged; lists replace. */
 export interface ToolPatch {
@@ -16,12 +17,10 @@ export interface ToolPatch {
   readonly exitCode?: number;
   readonly locations?: readonly { path: string; line?: number }[];
   readonly diffs?: readonly FileDiff[];
-}
-
-/** A command that the agent offers in prompts as `/name`. */
-export interface AgentCommand {
-  readonly name: string;
-  readonly description: string;
+  /** A terminal of this client whose output is the call's. */
+  readonly terminalId?: string;
+  /** The call is a command that the agent runs itself. */
+  readonly command?: OwnCommand;
 }
 
 /** A `session/update`, read leniently. */
@@ -35,7 +34,6 @@ export type AgentUpdate =
     }
   | { readonly type: 'tool'; readonly patch: ToolPatch }
   | { readonly type: 'plan'; readonly items: readonly PlanItem[] }
-  | { readonly type: 'commands'; readonly commands: readonly AgentCommand[] }
   | { readonly type: 'info'; readonly title?: string | null }
   /** Tokens in the model's context now. */
   | { readonly type: 'usage'; readonly used: number; readonly size?: number }
@@ -48,8 +46,9 @@ export type AgentUpdate =
       readonly error?: string;
     }
   | { readonly type: 'compaction_chunk'; readonly compactionId: string; readonly content: ContentBlock }
-  /** Known, and of no consequence for the transcript (modes, options). */
-  | { readonly type: 'settings'; readonly model?: string }
+  /** Known, and of no consequence for the transcript (modes, options, commands): see `announcedByUpdate`. */
+  | { readonly type: 'settings' }
+  | { readonly type: 'subagent'; readonly child: Subagent }
   | { readonly type: 'unknown'; readonly name: string };
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);
@@ -68,6 +67,7 @@ const Tool = z.object({
   _meta: optional(z.looseObject({ claudeCode: optional(z.looseObject({ toolName: optional(z.string()) })) })),
 });
 const ToolContent = z.object({ type: z.literal('content'), content: z.unknown() });
+const ToolTerminal = z.object({ type: z.literal('terminal'), terminalId: z.string() });
 const ToolDiff = z.object({
   type: z.literal('diff'),
   path: z.string(),
@@ -86,9 +86,6 @@ const Plan = z.object({
       status: PlanItem.shape.status.catch('pending'),
     }),
   ),
-});
-const Commands = z.object({
-  availableCommands: z.array(z.looseObject({ name: z.string(), description: z.string().catch('') })),
 });
 const Info = z.object({ title: optional(z.string()) });
 const UsageUpdate = z.object({ used: z.number(), size: optional(z.number()) });
@@ -148,13 +145,6 @@ const readers: Readonly<Record<string, Reader | undefined>> = {
       ...(priority ? { priority } : {}),
     })),
   })),
-  available_commands_update: read(Commands, ({ availableCommands }) => ({
-    type: 'commands',
-    commands: availableCommands.map(({ name, description }) => ({
-      name: name.replace(/^\//, ''),
-      description,
-    })),
-  })),
   session_info_update: read(Info, ({ title }) => ({
     type: 'info',
     ...(title === undefined ? {} : { title }),
@@ -177,11 +167,13 @@ const readers: Readonly<Record<string, Reader | undefined>> = {
     compactionId,
     content: toContentBlock(content),
   })),
-  current_mode_update: settings,
-  config_option_update: (update) => {
-    const model = modelOf(update);
-    return model === undefined ? { type: 'settings' } : { type: 'settings', model };
+  subagent_update: (update) => {
+    const child = parseSubagent(update);
+    return child && { type: 'subagent', child };
   },
+  available_commands_update: settings,
+  current_mode_update: settings,
+  config_option_update: settings,
 };
 
 /** Reads the `toolCall` of a permission request, which has the shape of a `tool_call_update`. */
@@ -193,7 +185,9 @@ export function parseToolCall(toolCall: unknown): ToolPatch | undefined {
 function toolPatch(value: z.output<typeof Tool>): ToolPatch {
   const name = value.name ?? value._meta?.claudeCode?.toolName;
   const exit = ExitCode.safeParse(value.rawOutput);
-  const exitCode = exit.success ? (exit.data.exitCode ?? exit.data.exit_code) : undefined;
+  const command = ownCommand(value._meta);
+  const exitCode =
+    command?.exit?.exitCode ?? (exit.success ? (exit.data.exitCode ?? exit.data.exit_code) : undefined);
   return {
     callId: value.toolCallId,
     ...(name ? { name } : {}),
@@ -202,6 +196,7 @@ function toolPatch(value: z.output<typeof Tool>): ToolPatch {
     ...(value.status ? { status: value.status } : {}),
     ...(value.rawInput === undefined || value.rawInput === null ? {} : { input: value.rawInput }),
     ...toolOutput(value),
+    ...(command ? { command } : {}),
     ...(typeof exitCode === 'number' ? { exitCode } : {}),
     ...(value.locations
       ? {
@@ -214,7 +209,7 @@ function toolPatch(value: z.output<typeof Tool>): ToolPatch {
   };
 }
 
-function toolOutput(value: z.output<typeof Tool>): Pick<ToolPatch, 'output' | 'diffs'> {
+function toolOutput(value: z.output<typeof Tool>): Pick<ToolPatch, 'output' | 'diffs' | 'terminalId'> {
   if (!value.content) {
     if (value.rawOutput === undefined || value.rawOutput === null) return {};
     return {
@@ -227,13 +222,20 @@ function toolOutput(value: z.output<typeof Tool>): Pick<ToolPatch, 'output' | 'd
   }
   const output: ContentBlock[] = [];
   const diffs: FileDiff[] = [];
+  let terminalId: string | undefined;
   for (const item of value.content) {
     const content = ToolContent.safeParse(item);
     const diff = ToolDiff.safeParse(item);
+    const terminal = ToolTerminal.safeParse(item);
     if (content.success) output.push(toContentBlock(content.data.content));
     else if (diff.success)
       diffs.push({ path: diff.data.path, oldText: diff.data.oldText ?? null, newText: diff.data.newText });
+    else if (terminal.success) terminalId = terminal.data.terminalId;
     else output.push(rawBlock(item, 'unknown tool content'));
   }
-  return { output, ...(diffs.length > 0 ? { diffs } : {}) };
+  return {
+    output,
+    ...(diffs.length > 0 ? { diffs } : {}),
+    ...(terminalId === undefined ? {} : { terminalId }),
+  };
 }

@@ -4,15 +4,24 @@ import { DomainError } from '../../protocol/errors.js';
 import type { AgentConnection } from '../agents/agent_connection.js';
 import { specKey, type AgentPool } from '../agents/agent_pool.js';
 import type { AgentSpec } from '../agents/agent_process.js';
-import { modelOf } from '../agents/model.js';
+import { isUnread } from '../sessions/imported.js';
+import { announcedInAnswer, isLegacyModel, modelIn } from '../agents/announced.js';
+import { fulfil, wishesIn, wishesOf } from './choices.js';
 import { Handover } from './handover.js';
+import { History } from './import.js';
 import { LiveSession, type LiveSessionParts } from './live_session.js';
+import type { McpServer, McpServers } from './mcp_servers.js';
+import { openParams, type Place } from './open_params.js';
 import type { RunSession } from './ports.js';
 import type { RunTiming } from './timing.js';
+import type { KeptTooling } from './tooling_book.js';
 
 export interface LiveSessionsParts extends LiveSessionParts {
   readonly agents: AgentPool;
   readonly timing: RunTiming;
+  readonly mcpServers: McpServers;
+  /** What was announced of a session before. */
+  remembered(sessionId: string): KeptTooling;
 }
 
 /** A live session and the promise that its agent is not ended for idleness until `release`. */
@@ -25,6 +34,8 @@ export interface OpenedSession {
 export interface NewAgentSession {
   readonly agentSession: string;
   readonly model: string | undefined;
+  /** The whole answer to `session/new`. */
+  readonly answer: unknown;
 }
 
 const SessionAnswer = z.looseObject({ sessionId: z.string().min(1) });
@@ -78,16 +89,20 @@ export class LiveSessions {
    */
   async begin(
     spec: AgentSpec,
-    cwd: string,
-    mcpServers: readonly unknown[],
+    place: Place,
+    mcpServers: readonly McpServer[],
     create: (begun: NewAgentSession) => string,
   ): Promise<string> {
-    await mustExist(cwd);
+    await mustExist(place.cwd);
     const lease = await this.parts.agents.lease(spec);
     try {
-      const begun = await this.newAgentSession(lease.connection, cwd, mcpServers);
+      const begun = await this.newAgentSession(lease.connection, place, mcpServers);
       const sessionId = create(begun);
-      this.keep(specKey(spec), this.attach(sessionId, begun.agentSession, lease.connection, begun.model));
+      this.parts.mcpServers.give(sessionId, mcpServers);
+      const live = this.attach(sessionId, begun.agentSession, lease.connection, begun.model);
+      live.opened(begun.answer);
+      this.keep(specKey(spec), live);
+      await fulfil(live, wishesOf(spec), this.parts.timing.chooseMs, this.parts.log);
       return sessionId;
     } finally {
       lease.release();
@@ -135,8 +150,16 @@ export class LiveSessions {
   ): Promise<LiveSession> {
     const continued = await this.continueKnown(session, connection);
     if (continued) return continued;
-    const { agentSession, model } = await this.newAgentSession(connection, session.cwd, []);
+    const { mcpServers, timing, log } = this.parts;
+    const before = this.parts.remembered(session.id);
+    const { agentSession, model, answer } = await this.newAgentSession(
+      connection,
+      session,
+      mcpServers.of(session.id),
+    );
     const live = this.attach(session.id, agentSession, connection, model);
+    live.opened(answer);
+    await fulfil(live, wishesIn(before), timing.chooseMs, log);
     const handover = new Handover();
     for await (const entries of this.parts.sessions.replay(session.id))
       for (const entry of entries) if (entry.turnId !== exceptTurn) handover.add(entry);
@@ -151,12 +174,17 @@ export class LiveSessions {
 
   private async newAgentSession(
     connection: AgentConnection,
-    cwd: string,
-    mcpServers: readonly unknown[],
+    place: Place,
+    mcpServers: readonly McpServer[],
   ): Promise<NewAgentSession> {
-    const answer = await connection.request('session/new', { cwd, mcpServers }, this.parts.timing.openMs);
+    const answer = await connection.request(
+      'session/new',
+      openParams(place, connection.capabilities, mcpServers),
+      this.parts.timing.openMs,
+    );
     const session = SessionAnswer.safeParse(answer);
-    if (session.success) return { agentSession: session.data.sessionId, model: modelOf(answer) };
+    if (session.success)
+      return { agentSession: session.data.sessionId, model: modelIn(announcedInAnswer(answer)), answer };
     throw new DomainError(
       'agent_failed',
       `${connection.spec.title} answered session/new with something else than a session.`,
@@ -179,20 +207,31 @@ export class LiveSessions {
       );
     }
     const live = this.attach(session.id, agentSession, connection);
+    const { modes, configOptions, commands } = this.parts.remembered(session.id);
+    // What the agent does not tell again is as it was.
+    live.announced = {
+      ...(modes ? { modes } : {}),
+      configOptions: configOptions.filter((option) => !isLegacyModel(option)),
+      commands,
+    };
     live.replaying = true;
     try {
+      if (loadSession && isUnread(session))
+        live.history = await History.begin(this.parts.sessions, session.id, connection.spec.title);
+      const { history } = live;
+      const isLoaded = !resume || history !== undefined;
       const answer = await connection.request(
-        resume ? 'session/resume' : 'session/load',
-        { sessionId: agentSession, cwd: session.cwd, mcpServers: [] },
-        this.parts.timing.openMs,
+        isLoaded ? 'session/load' : 'session/resume',
+        { sessionId: agentSession, ...openParams(session, connection.capabilities, live.mcpServers) },
+        history ? this.parts.timing.importMs : this.parts.timing.openMs,
       );
-      if (!resume) await live.quiet(this.parts.timing.quietMs);
+      if (history) {
+        await live.told(history, this.parts.timing.quietMs);
+        live.history = undefined;
+        history.finish();
+      } else if (isLoaded) await live.quiet(this.parts.timing.quietMs);
       live.replaying = false;
-      const model = modelOf(answer);
-      if (model !== undefined) {
-        live.model = model;
-        this.parts.sessions.update(session.id, { model });
-      }
+      live.opened(answer);
       return live;
     } catch (error) {
       connection.detach(agentSession, live);
@@ -210,6 +249,7 @@ export class LiveSessions {
     model?: string,
   ): LiveSession {
     const live = new LiveSession(sessionId, agentSessionId, connection, model, this.parts);
+    live.mcpServers = this.parts.mcpServers.of(sessionId);
     connection.attach(agentSessionId, live);
     return live;
   }

@@ -63,6 +63,10 @@ export class Watchers {
     return this.sessions.has(sessionId);
   }
 
+  isWatching(client: Client, sessionId: string): boolean {
+    return this.sessions.get(sessionId)?.has(client.id) ?? false;
+  }
+
   watch(client: Client, sessionId: string): void {
     if (!client.connected) return;
     let watches = this.sessions.get(sessionId);

@@ -45,21 +45,21 @@ describe('what agents announce of a session', () => {
       id: 'model',
       name: 'Model',
       category: 'model',
+      _meta: { sessionDeck: { legacyModel: true } },
       currentValue: 'm1',
       options: [
         { value: 'm1', name: 'One' },
         { value: 'm2', name: 'm2', description: 'Better' },
       ],
     });
-    assert.ok(isLegacyModel(old, 'model'));
-    assert.ok(!isLegacyModel(old, 'effort'));
+    assert.deepEqual(optionsOf(old).map(isLegacyModel), [false, true]);
     const both = announcedInAnswer({
       models,
       configOptions: [{ ...option, id: 'model', category: 'model' }],
     });
     assert.equal(optionsOf(both).length, 1);
     assert.equal(modelIn(both), 'low');
-    assert.ok(!isLegacyModel(both, 'model'));
+    assert.deepEqual(optionsOf(both).map(isLegacyModel), [false]);
     const clash = announcedInAnswer({ models, configOptions: [{ ...option, id: 'model' }] });
     assert.deepEqual(
       optionsOf(clash).map(({ id }) => id),

@@ -91,11 +91,7 @@ describe('updates of an agent', () => {
     assert.deepEqual(parseUpdate({ sessionUpdate: 'constructor' }), { type: 'unknown', name: 'constructor' });
   });
 
-  it('strips the slash of commands and tells a cleared title from none', () => {
-    assert.deepEqual(
-      parseUpdate({ sessionUpdate: 'available_commands_update', availableCommands: [{ name: '/compact' }] }),
-      { type: 'commands', commands: [{ name: 'compact', description: '' }] },
-    );
+  it('tells a cleared title from none', () => {
     assert.deepEqual(parseUpdate({ sessionUpdate: 'session_info_update', title: null }), {
       type: 'info',
       title: null,

@@ -1,0 +1,8 @@
+/** What the service announces to agents that it does for them. */
+export const CLIENT_CAPABILITIES = {
+  fs: { readTextFile: true, writeTextFile: true },
+  terminal: true,
+  session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
+  auth: { terminal: true },
+  elicitation: { form: {}, url: {} },
+} as const;
