@@ -5,11 +5,17 @@ import { registerCommands } from './commands/register.js';
 import type { Deck } from './deck.js';
 import { messageOf } from './errors.js';
 import { SETTINGS_SECTION } from './ids.js';
+import { InboxAnswers } from './inbox/answers.js';
+import { InboxModel } from './inbox/model.js';
+import { Notices } from './inbox/notices.js';
+import { InboxView } from './inbox/view.js';
+import { LanguageModel } from './language_model.js';
+import { notify } from './notify.js';
 import { act } from './panel/actions.js';
 import { DiffDocuments } from './panel/diff_documents.js';
 import { KeptImages } from './panel/kept_images.js';
 import { Panels } from './panel/panels.js';
-import { PermissionDialogs } from './permissions.js';
+import { SessionNames } from './session_names.js';
 import { clientOptions, readSettings } from './settings.js';
 import { StatusItem } from './status_item.js';
 import { DeckModel } from './tree/model.js';
@@ -22,7 +28,9 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
   const log = vscode.window.createOutputChannel('Session Deck', { log: true });
   const settings = readSettings();
   const { version } = Manifest.parse(context.extension.packageJSON);
-  const client = new ServiceClient(context, log, version, clientOptions(settings));
+  const language = new LanguageModel(log);
+  const client = new ServiceClient(context, log, version, clientOptions(settings, language.available));
+  client.complete = (params, token) => language.complete(params, token);
   const model = new DeckModel(client, log, settings.groupBy);
   const view = new SessionsView(model, client);
   const diffs = new DiffDocuments();
@@ -31,12 +39,26 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     log,
     extensionUri: context.extensionUri,
     images: new KeptImages(vscode.Uri.joinPath(context.globalStorageUri, 'pictures').fsPath),
-    followups: () =>
-      vscode.workspace.getConfiguration(SETTINGS_SECTION).get('smallJobs.model', 'off') !== 'off',
+    followups: () => readSettings().smallJobs.model !== 'off',
     act: (panel, action) => act(deck, panel, action),
   });
-  const deck: Deck = { context, log, client, model, view, panels, diffs };
-  new PermissionDialogs(client, (sessionId) => model.get(sessionId));
+  const names = new SessionNames(client, model, log);
+  const inbox = new InboxModel(client, log);
+  const inboxView = new InboxView(inbox, names);
+  const answers = new InboxAnswers(client, names, panels, diffs);
+  const deck: Deck = {
+    context,
+    log,
+    client,
+    model,
+    view,
+    panels,
+    diffs,
+    names,
+    inbox,
+    inboxView,
+    answers,
+  };
   context.subscriptions.push(
     log,
     client,
@@ -44,22 +66,29 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     view,
     diffs,
     panels,
-    new StatusItem(model),
+    names,
+    inbox,
+    inboxView,
+    language,
+    new Notices(inbox, answers, panels, names, log),
+    new StatusItem(model, inbox),
     ...registerCommands(deck),
-    ...followSettings(deck),
+    ...followSettings(deck, language),
   );
   tellProblems(settings.problems, log);
+  language.follow(settings.smallJobs.model);
   return deck;
 }
 
 /** Settings, folders and trust can change at any time; the service hears of each change. */
-function followSettings({ client, model, log }: Deck): vscode.Disposable[] {
+function followSettings({ client, model, log }: Deck, language: LanguageModel): vscode.Disposable[] {
   const apply = () => {
     const settings = readSettings();
     tellProblems(settings.problems, log);
     model.setGroupBy(settings.groupBy);
+    language.follow(settings.smallJobs.model);
     client
-      .configure(clientOptions(settings))
+      .configure(clientOptions(settings, language.available))
       .then(() => (client.state === 'ready' ? model.refresh() : undefined))
       .catch((error: unknown) => log.error(`The service did not take the settings: ${messageOf(error)}`));
   };
@@ -69,11 +98,12 @@ function followSettings({ client, model, log }: Deck): vscode.Disposable[] {
     }),
     vscode.workspace.onDidChangeWorkspaceFolders(apply),
     vscode.workspace.onDidGrantWorkspaceTrust(apply),
+    language.onDidChange(apply),
   ];
 }
 
 function tellProblems(problems: readonly string[], log: vscode.LogOutputChannel): void {
   if (problems.length === 0) return;
   for (const problem of problems) log.error(`Setting ${problem}`);
-  void vscode.window.showErrorMessage(vscode.l10n.t('A setting is not valid: {0}', problems.join('; ')));
+  void notify.error(vscode.l10n.t('A setting is not valid: {0}', problems.join('; ')));
 }

@@ -2,8 +2,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import type * as z from 'zod';
-import type { PermissionParams, PermissionResult } from '../protocol/acp.js';
-import type { ClientOptions } from '../protocol/deck.js';
+import type { ClientOptions, CompleteParams, CompleteResult } from '../protocol/deck.js';
 import {
   methods,
   type ClientRequest,
@@ -18,10 +17,7 @@ import { RestartPolicy } from './restart_policy.js';
 export type ServiceState = 'stopped' | 'starting' | 'ready' | 'failed';
 
 type Listener = (params: unknown) => void;
-export type AskPermission = (
-  params: PermissionParams,
-  token: vscode.CancellationToken,
-) => Promise<PermissionResult>;
+export type Complete = (params: CompleteParams, token: vscode.CancellationToken) => Promise<CompleteResult>;
 
 type ParamsOf<M extends ServiceNotification> = z.output<Methods[M]['params']>;
 
@@ -45,8 +41,8 @@ export class ServiceClient implements vscode.Disposable {
   private failure = '';
   private readonly abort = new AbortController();
   private readonly policy = new RestartPolicy();
-  /** Answers `session/request_permission`; set once by the part that shows the question. */
-  askPermission: AskPermission | undefined;
+  /** Answers `deck/model/complete`; set once by the part that has the window's models. */
+  complete: Complete | undefined;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -186,9 +182,9 @@ export class ServiceClient implements vscode.Disposable {
       hear: (method, params) => {
         for (const listener of this.listeners.get(method) ?? []) listener(params);
       },
-      ask: (params, token) => {
-        if (!this.askPermission) throw new Error('no permission dialog');
-        return this.askPermission(params, token);
+      complete: (params, token) => {
+        if (!this.complete) throw new Error('this window has no language model');
+        return this.complete(params, token);
       },
       lost: (lost) => {
         if (this.client === lost) this.connectAgain(lost);

@@ -10,8 +10,7 @@ import {
 } from 'vscode-languageclient/node';
 import { attachOrStart } from '../attach/attach.js';
 import { defaultStoreDir } from '../attach/paths.js';
-import { PermissionParams, type PermissionResult } from '../protocol/acp.js';
-import type { ClientOptions } from '../protocol/deck.js';
+import { CompleteParams, type ClientOptions, type CompleteResult } from '../protocol/deck.js';
 import type { ServiceNotification } from '../protocol/methods.js';
 
 // This module is heavy; it is loaded with the first connection, not with the extension.
@@ -21,6 +20,9 @@ const notifications = [
   'deck/status/update',
   'deck/sessions/changed',
   'deck/interjection/update',
+  'deck/inbox/changed',
+  'deck/tasks/changed',
+  'aster/session/tooling/update',
 ] as const satisfies readonly ServiceNotification[];
 const TOLERATED_ERRORS = 3;
 
@@ -34,7 +36,7 @@ export interface Wiring {
   readonly signal: AbortSignal;
   options(): ClientOptions;
   hear(method: ServiceNotification, params: unknown): void;
-  ask(params: PermissionParams, token: vscode.CancellationToken): Promise<PermissionResult>;
+  complete(params: CompleteParams, token: vscode.CancellationToken): Promise<CompleteResult>;
   /** The connection ended after it stood, and not by `dispose`. */
   lost(client: LanguageClient): void;
 }
@@ -78,8 +80,8 @@ export async function connect(wiring: Wiring): Promise<LanguageClient> {
   });
   for (const method of notifications)
     client.onNotification(method, (params: unknown) => wiring.hear(method, params));
-  client.onRequest('session/request_permission', (params: unknown, token: vscode.CancellationToken) =>
-    wiring.ask(PermissionParams.parse(params), token),
+  client.onRequest('deck/model/complete', (params: unknown, token: vscode.CancellationToken) =>
+    wiring.complete(CompleteParams.parse(params), token),
   );
   try {
     await client.start();

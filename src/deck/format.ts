@@ -34,3 +34,19 @@ export function plainLine(text: string): string {
 export function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]()#+\-.!|<>~$&:]/g, String.raw`\$&`);
 }
+
+/** Text for a notification, where `[text](target)` would become a link. */
+export function withoutLinks(text: string): string {
+  return text.replaceAll('](', '] (');
+}
+
+/** `4 s`, `3 min`, `2 h 5 min`: how long something took or has been going on. */
+export function duration(ms: number, locale: string): string {
+  const unit = (value: number, name: 'second' | 'minute' | 'hour') =>
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'short' }).format(value);
+  if (ms < MINUTE) return unit(Math.max(0, Math.floor(ms / 1_000)), 'second');
+  if (ms < HOUR) return unit(Math.floor(ms / MINUTE), 'minute');
+  const minutes = Math.floor((ms % HOUR) / MINUTE);
+  const hours = unit(Math.floor(ms / HOUR), 'hour');
+  return minutes === 0 ? hours : `${hours} ${unit(minutes, 'minute')}`;
+}

@@ -28,16 +28,26 @@ export const commandIds = {
   showLog: 'sessionDeck.showLog',
   restartService: 'sessionDeck.restartService',
   configureAgents: 'sessionDeck.configureAgents',
+  answer: 'sessionDeck.answer',
+  allowOnce: 'sessionDeck.allowOnce',
+  reject: 'sessionDeck.reject',
+  dismiss: 'sessionDeck.dismiss',
+  openWaiting: 'sessionDeck.openWaiting',
+  nextWaiting: 'sessionDeck.nextWaiting',
 } as const;
 export type CommandId = (typeof commandIds)[keyof typeof commandIds];
 
-export const viewIds = { sessions: 'sessionDeck.sessions' } as const;
+export const viewIds = { inbox: 'sessionDeck.inbox', sessions: 'sessionDeck.sessions' } as const;
 
 export const settingIds = {
   agents: 'agents',
   defaultAgent: 'defaultAgent',
   allFolders: 'allFolders',
   groupBy: 'groupBy',
+  smallJobsModel: 'smallJobs.model',
+  smallJobsEndpoint: 'smallJobs.endpoint',
+  smallJobsAllowAgent: 'smallJobs.allowAgent',
+  embeddings: 'embeddings',
 } as const;
 export const SETTINGS_SECTION = 'sessionDeck';
 

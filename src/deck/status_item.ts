@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { InboxModel } from './inbox/model.js';
 import type { DeckModel } from './tree/model.js';
 import { viewIds } from './ids.js';
 
@@ -11,28 +12,32 @@ export class StatusItem implements vscode.Disposable {
     vscode.StatusBarAlignment.Left,
     10,
   );
-  private readonly subscription: vscode.Disposable;
+  private readonly subscriptions: readonly vscode.Disposable[];
 
-  constructor(private readonly model: DeckModel) {
+  constructor(
+    private readonly model: DeckModel,
+    private readonly inbox: InboxModel,
+  ) {
     this.item.name = 'Session Deck';
-    this.item.command = `${viewIds.sessions}.focus`;
-    this.subscription = model.onDidChange(() => this.update());
+    this.subscriptions = [model.onDidChange(() => this.update()), inbox.onDidChange(() => this.update())];
   }
 
   dispose(): void {
-    this.subscription.dispose();
+    for (const subscription of this.subscriptions) subscription.dispose();
     this.item.dispose();
   }
 
   private update(): void {
-    const counts = this.model.status?.counts;
+    const running = this.model.status?.counts.running ?? 0;
+    const waiting = this.inbox.items.length;
     const words: string[] = [];
-    if (counts && counts.running > 0) words.push(l10n.t('{0} running', counts.running));
-    if (counts && counts.needsInput > 0) words.push(l10n.t('{0} waiting', counts.needsInput));
+    if (running > 0) words.push(l10n.t('{0} running', running));
+    if (waiting > 0) words.push(l10n.t('{0} waiting', waiting));
     if (words.length === 0) {
       this.item.hide();
       return;
     }
+    this.item.command = `${waiting > 0 ? viewIds.inbox : viewIds.sessions}.focus`;
     this.item.text = `$(comment-discussion) ${words.join(', ')}`;
     this.item.tooltip = l10n.t('Agent sessions: {0}', words.join(', '));
     this.item.show();

@@ -3,9 +3,11 @@ import type { SessionRow } from '../../protocol/session.js';
 import type { Deck } from '../deck.js';
 import { messageOf } from '../errors.js';
 import { type CommandId, commandIds, SETTINGS_SECTION, settingIds } from '../ids.js';
+import { notify } from '../notify.js';
 import type { TranscriptPanel } from '../panel/transcript_panel.js';
 import { titleOf } from '../tree/items.js';
 import { fork } from './fork.js';
+import { nextWaiting, onItem, openWaiting } from './inbox.js';
 import { newSession } from './new_session.js';
 import { remove, undoDelete } from './remove.js';
 import { rename } from './rename.js';
@@ -100,6 +102,12 @@ const handlers: Record<CommandId, Handler> = {
       'workbench.action.openSettings',
       `${SETTINGS_SECTION}.${settingIds.agents}`,
     ),
+  [commandIds.answer]: onItem((deck, item) => deck.answers.answer(item)),
+  [commandIds.allowOnce]: onItem((deck, item) => deck.answers.allowOnce(item)),
+  [commandIds.reject]: onItem((deck, item) => deck.answers.reject(item)),
+  [commandIds.dismiss]: onItem((deck, item) => deck.answers.dismiss(item)),
+  [commandIds.openWaiting]: openWaiting,
+  [commandIds.nextWaiting]: (deck) => nextWaiting(deck),
 };
 
 /** Registers every command; what goes wrong is said once, with a way to the log. */
@@ -112,7 +120,7 @@ export function registerCommands(deck: Deck): vscode.Disposable[] {
         if (error instanceof vscode.CancellationError) return;
         deck.log.error(`${id}: ${messageOf(error)}`);
         const showLog = l10n.t('Show Log');
-        if ((await vscode.window.showErrorMessage(messageOf(error), showLog)) === showLog) deck.log.show();
+        if ((await notify.error(messageOf(error), showLog)) === showLog) deck.log.show();
       }
     }),
   );

@@ -19,6 +19,11 @@ export class Panels implements vscode.WebviewPanelSerializer, vscode.Disposable 
     return [...this.open.values()].find(({ panel }) => panel.active);
   }
 
+  /** Whether a session's transcript is on screen. */
+  isVisible(sessionId: string): boolean {
+    return this.open.get(sessionId)?.panel.visible ?? false;
+  }
+
   /** Shows a session, in the panel that has it or a new one. */
   show(sessionId: string, title: string): TranscriptPanel {
     const known = this.open.get(sessionId);

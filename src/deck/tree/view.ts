@@ -10,7 +10,7 @@ const { l10n } = vscode;
 const TICK_MS = 60_000;
 const CHANGE_MS = 100;
 
-/** The view *Sessions*: groups, sessions, what hangs below them, and its badge and message. */
+/** The view *Sessions*: groups, sessions, what hangs below them, and its message. */
 export class SessionsView implements vscode.TreeDataProvider<DeckNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<DeckNode | undefined>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -85,14 +85,6 @@ export class SessionsView implements vscode.TreeDataProvider<DeckNode>, vscode.D
 
   private decorate(): void {
     this.setContext();
-    const waiting = this.model.status?.counts.needsInput ?? 0;
-    this.view.badge =
-      waiting === 0
-        ? undefined
-        : {
-            value: waiting,
-            tooltip: waiting === 1 ? l10n.t('1 session needs you') : l10n.t('{0} sessions need you', waiting),
-          };
     this.view.message = this.message() ?? '';
     this.view.description = this.model.filter === '' ? '' : `“${this.model.filter}”`;
   }
