@@ -7,7 +7,7 @@ import type { RunRow, RunSessions, RunStore } from './ports.js';
 const SENTENCE = 'The session service ended while this turn was running. What came before is kept.';
 
 /**
- * Ends what a service that died left open: runs become failed and say so, permissions expire, interjections that were
+ * Ends what a service that died left open: runs become failed and say so, questions expire, interjections that were
  * not sent are handed back. One damaged row does not keep the others from it. Returns the runs that it ended.
  */
 export function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): RunRow[] {
@@ -20,7 +20,7 @@ export function recoverRuns(store: RunStore, sessions: RunSessions, log: Log): R
     }
   };
   for (const { id } of store.openPermissions())
-    attempt('a permission', () => store.endPermission(id, { endedAt }));
+    attempt('a question', () => store.endPermission(id, { endedAt }));
   for (const { id } of store.interjections(['pending', 'queued']))
     attempt('an interjection', () => store.changeInterjection(id, { state: 'returned', updatedAt: endedAt }));
   const runs = store.openRuns();
@@ -68,8 +68,8 @@ export async function closeEntries(sessions: RunSessions, run: RunRow): Promise<
 /** The entry as it is after the end: a message stays as far as it came, the rest did not succeed. */
 function closed(entry: Entry): EntryDraft {
   const { id, kind, at, content, tool, plan, ask, compaction, severity, model } = entry;
-  const status =
-    kind === 'assistant' || kind === 'thought' ? 'completed' : kind === 'permission' ? 'cancelled' : 'failed';
+  const isAsked = kind === 'permission' || kind === 'question';
+  const status = kind === 'assistant' || kind === 'thought' ? 'completed' : isAsked ? 'cancelled' : 'failed';
   return {
     id,
     kind,
