@@ -74,6 +74,8 @@ export const SessionDetails = SessionRow.extend({
     /** Entries on branches that are not the active one. */
     offBranch: z.number().int(),
     indexing: z.boolean(),
+    /** Its agent listed it; the history is fetched from the agent when it is opened. */
+    unread: z.boolean().optional(),
   }),
   /** What can be done with it now. */
   can: z.object({ prompt: z.boolean(), compact: z.boolean(), reason: z.string().optional() }),

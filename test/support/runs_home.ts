@@ -34,7 +34,7 @@ export class RunsHome {
   runs!: Runs;
   sessions!: Sessions;
   private store!: Store;
-  private pool!: AgentPool;
+  pool!: AgentPool;
   private life = { over: false };
   private readonly all = new TestClient('all', {
     workspaces: [],
@@ -42,7 +42,7 @@ export class RunsHome {
     trusted: true,
     config: {},
   });
-  private readonly log = {
+  readonly log = {
     error: (message: string, details?: unknown) => this.problems.push(`${message}: ${String(details)}`),
     warn: () => undefined,
     info: () => undefined,
@@ -159,7 +159,9 @@ export class RunsHome {
       resolve: (client, id, cwd) => sessions.resolve(client, id, cwd),
       create: (session) => sessions.create(session),
       update: (id, changes) => sessions.update(id, changes),
+      isWatching: (client, id) => sessions.isWatching(client, id),
       replay: (id) => sessions.replay(id),
+      importing: (id) => sessions.importing(id),
       writer: mortal(writer, alive),
     };
     this.runs = new Runs({

@@ -3,6 +3,7 @@ import type { Entry, Usage } from '../../protocol/entry.js';
 import type { SessionKind, SessionState, SourceKind } from '../../protocol/session.js';
 import type { BackgroundTask } from '../../protocol/tasks.js';
 import type { Client } from '../sessions/client.js';
+import type { Imported } from '../sessions/imported.js';
 import type { TranscriptWriter } from '../sessions/transcript.js';
 
 /** What the runs need to know of a session. */
@@ -16,6 +17,7 @@ export interface RunSession {
   /** The agent's own id of it; for a session that a tool left on disk, that tool's id. */
   readonly agentSession?: string | undefined;
   readonly generation: number;
+  readonly entryCount: number;
   /** Further roots of its workspace, absolute. */
   readonly directories?: readonly string[] | undefined;
 }
@@ -43,7 +45,11 @@ export interface RunSessions {
     headless: boolean;
   }): RunSession;
   update(sessionId: string, changes: SessionChanges): void;
+  /** Whether the client follows the session's transcript. */
+  isWatching(client: Client, sessionId: string): boolean;
   readonly writer: TranscriptWriter;
+  /** For the history of a session that its agent listed; undefined when it is here. */
+  importing(sessionId: string): Promise<Imported | undefined>;
   /** All entries, ascending. */
   replay(sessionId: string): AsyncIterable<Entry[]>;
 }

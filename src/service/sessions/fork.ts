@@ -195,7 +195,7 @@ export class Forks {
       const turns = data
         .turns(source.id, source.generation, from, CHUNK)
         .filter(({ firstOrdinal }) => firstOrdinal < count)
-        .map((turn) => ({ ...turn, lastOrdinal: Math.min(turn.lastOrdinal, count - 1) }));
+        .map((turn) => ({ ...turn, lastOrdinal: Math.min(turn.lastOrdinal, count - 1), own: true }));
       data.putTurns(target, 0, turns);
       kept.push(...turns);
       if (turns.length < CHUNK) break;

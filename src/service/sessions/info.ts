@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import type { SessionDetails } from '../../protocol/session.js';
 import type { Client } from './client.js';
 import { type Files, isBehind } from './files.js';
+import { isUnread } from './imported.js';
 import { type SessionRecord, toRow } from './record.js';
 import type { RunControl } from './run_control.js';
 import { scopeOf } from './scope.js';
@@ -35,6 +36,7 @@ export function info(
       ...(file === undefined ? {} : { path: file.path }),
       skipped: record.skipped,
       offBranch: record.offBranch,
+      ...(isUnread(record) ? { unread: true } : {}),
       indexing: file !== undefined && isBehind(file) && record.unreadable === undefined,
     },
     can: runs.can(client, record),

@@ -146,6 +146,7 @@ function toEntry(row: EntryRecord, body: EntryBody, turn: TurnRecord | undefined
     boundary: row.boundary,
     ...(row.boundary && turn?.usage ? { turnUsage: turn.usage } : {}),
     ...(row.boundary && duration !== undefined ? { turnDurationMs: duration } : {}),
-    replay: false,
+    // What an agent replayed is ours, but was not run here.
+    replay: row.place.in === 'store' && turn?.own === false,
   };
 }

@@ -8,6 +8,11 @@ export interface RunControl {
   activeRun(sessionId: string): ActiveRun | undefined;
   /** Cancels the run and waits until it ended; nothing to do when there is none. Rejects when it cannot be stopped. */
   stop(sessionId: string): Promise<void>;
+  /**
+   * Fetches the history of a session that its agent listed. Throws `forbidden` (restricted window), `agent_unavailable`,
+   * `agent_failed`.
+   */
+  fetchHistory(client: Client, session: SessionRecord): Promise<void>;
   /** What can be done with the session now, and what stands in the way. */
   can(client: Client, session: SessionRecord): { prompt: boolean; compact: boolean; reason?: string };
 }

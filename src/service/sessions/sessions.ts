@@ -494,7 +494,7 @@ export class Sessions {
   ): Promise<SessionRecord> {
     const record = this.resolve(client, sessionId, cwd);
     if (!isUnread(record)) return record;
-    await unlessAborted(this.parts.runs().fetchHistory(client, record), signal);
+    await untilAborted(this.parts.runs().fetchHistory(client, record), signal);
     return this.resolve(client, sessionId, cwd);
   }
 
@@ -543,6 +543,21 @@ export class Sessions {
     const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, LIST_WAIT_MS)));
     await Promise.race([this.ready, patience]);
     clearTimeout(timer);
+  }
+}
+
+/** Waits for work that goes on when nobody waits for it any more. */
+async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  let abort: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(new DomainError('cancelled', 'The request was cancelled.'));
+  });
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal?.removeEventListener('abort', abort);
   }
 }
 

@@ -10,7 +10,7 @@ import type { EntryDraft, TranscriptWriter } from './transcript.js';
 import type { TranscriptChange } from './watchers.js';
 
 /** Characters of a preview. */
-const PREVIEW = 200;
+export const PREVIEW = 200;
 const MAX_FILES = 500;
 const changesFiles = new Set(['edit', 'delete', 'move']);
 
@@ -169,7 +169,8 @@ export class Transcripts implements TranscriptWriter {
   }
 }
 
-function toRecord(
+/** The row of an entry of ours. */
+export function toRecord(
   draft: EntryDraft,
   place: Pick<EntryRecord, 'ordinal' | 'turnId' | 'revision' | 'boundary'>,
 ): EntryRecord {
@@ -186,7 +187,8 @@ function toRecord(
   };
 }
 
-function textOf(body: Pick<EntryBody, 'content'>): string {
+/** The text of an entry, without images and links. */
+export function textOf(body: Pick<EntryBody, 'content'>): string {
   return body.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 
@@ -198,7 +200,8 @@ export function countMessages(rows: readonly { readonly kind: Entry['kind'] }[])
   return rows.filter(({ kind }) => kind === 'user' || kind === 'assistant').length;
 }
 
-function mergeFiles(known: readonly string[], drafts: readonly EntryDraft[]): string[] {
+/** The files that a turn changed, with those of further entries. */
+export function mergeFiles(known: readonly string[], drafts: readonly EntryDraft[]): string[] {
   const files = new Set(known);
   for (const { tool } of drafts) {
     for (const { path } of tool?.diffs ?? []) files.add(path);

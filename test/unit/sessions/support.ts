@@ -143,6 +143,9 @@ export class TestRuns implements RunControl {
     this.active.delete(sessionId);
     return Promise.resolve();
   }
+  fetchHistory(): Promise<void> {
+    return Promise.reject(new Error('no agents here'));
+  }
   can(): { prompt: boolean; compact: boolean } {
     return { prompt: true, compact: true };
   }
