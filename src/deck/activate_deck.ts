@@ -18,6 +18,9 @@ import { Panels } from './panel/panels.js';
 import { SessionNames } from './session_names.js';
 import { clientOptions, readSettings } from './settings.js';
 import { StatusItem } from './status_item.js';
+import { TasksModel } from './tasks/model.js';
+import { TaskOutput } from './tasks/output.js';
+import { TasksView } from './tasks/view.js';
 import { DeckModel } from './tree/model.js';
 import { SessionsView } from './tree/view.js';
 
@@ -46,6 +49,8 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
   const inbox = new InboxModel(client, log);
   const inboxView = new InboxView(inbox, names);
   const answers = new InboxAnswers(client, names, panels, diffs);
+  const tasks = new TasksModel(client, log);
+  const taskOutput = new TaskOutput(tasks);
   const deck: Deck = {
     context,
     log,
@@ -58,6 +63,8 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     inbox,
     inboxView,
     answers,
+    tasks,
+    taskOutput,
   };
   context.subscriptions.push(
     log,
@@ -69,6 +76,9 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     names,
     inbox,
     inboxView,
+    tasks,
+    taskOutput,
+    new TasksView(tasks, names),
     language,
     new Notices(inbox, answers, panels, names, log),
     new StatusItem(model, inbox),

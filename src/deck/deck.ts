@@ -6,6 +6,8 @@ import type { InboxView } from './inbox/view.js';
 import type { DiffDocuments } from './panel/diff_documents.js';
 import type { Panels } from './panel/panels.js';
 import type { SessionNames } from './session_names.js';
+import type { TasksModel } from './tasks/model.js';
+import type { TaskOutput } from './tasks/output.js';
 import type { DeckModel } from './tree/model.js';
 import type { SessionsView } from './tree/view.js';
 
@@ -22,4 +24,6 @@ export interface Deck {
   readonly inbox: InboxModel;
   readonly inboxView: InboxView;
   readonly answers: InboxAnswers;
+  readonly tasks: TasksModel;
+  readonly taskOutput: TaskOutput;
 }

@@ -34,10 +34,17 @@ export const commandIds = {
   dismiss: 'sessionDeck.dismiss',
   openWaiting: 'sessionDeck.openWaiting',
   nextWaiting: 'sessionDeck.nextWaiting',
+  stopTask: 'sessionDeck.stopTask',
+  showTaskOutput: 'sessionDeck.showTaskOutput',
+  openTaskSession: 'sessionDeck.openTaskSession',
 } as const;
 export type CommandId = (typeof commandIds)[keyof typeof commandIds];
 
-export const viewIds = { inbox: 'sessionDeck.inbox', sessions: 'sessionDeck.sessions' } as const;
+export const viewIds = {
+  inbox: 'sessionDeck.inbox',
+  sessions: 'sessionDeck.sessions',
+  tasks: 'sessionDeck.tasks',
+} as const;
 
 export const settingIds = {
   agents: 'agents',
@@ -63,3 +70,4 @@ export const contextKeys = {
 
 export const PANEL_TYPE = 'sessionDeck.transcript';
 export const DIFF_SCHEME = 'session-deck-diff';
+export const TASK_SCHEME = 'session-deck-task';

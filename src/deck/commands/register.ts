@@ -13,6 +13,7 @@ import { remove, undoDelete } from './remove.js';
 import { rename } from './rename.js';
 import { compact, interject, prompt } from './steer.js';
 import { target, targets } from './target.js';
+import { openTaskSession, showTaskOutput, stopTask } from './tasks.js';
 import { chooseGrouping, filterTree, goToTurn, toggleAllFolders } from './tree.js';
 
 const { l10n } = vscode;
@@ -108,6 +109,9 @@ const handlers: Record<CommandId, Handler> = {
   [commandIds.dismiss]: onItem((deck, item) => deck.answers.dismiss(item)),
   [commandIds.openWaiting]: openWaiting,
   [commandIds.nextWaiting]: (deck) => nextWaiting(deck),
+  [commandIds.stopTask]: stopTask,
+  [commandIds.showTaskOutput]: showTaskOutput,
+  [commandIds.openTaskSession]: openTaskSession,
 };
 
 /** Registers every command; what goes wrong is said once, with a way to the log. */
