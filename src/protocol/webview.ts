@@ -127,8 +127,10 @@ export const PageCall = z.discriminatedUnion('method', [
     kind: z.literal('call'),
     id: z.number(),
     method: z.literal('followups'),
-    params: z.object({ prompt: z.string(), response: z.string() }),
+    params: z.object({}),
   }),
+  /** Starts the agent of the session, so that its commands are known. */
+  z.object({ kind: z.literal('call'), id: z.number(), method: z.literal('openAgent'), params: z.object({}) }),
   z.object({
     kind: z.literal('call'),
     id: z.number(),
@@ -182,6 +184,7 @@ export const pageResults = {
   send: SendResult,
   discardInterjection: z.object({}),
   setOption: z.object({ tooling: Tooling }),
+  openAgent: z.object({ tooling: Tooling }),
   files: FilesResult,
   keepImage: AttachResult,
   keptImage: z.object({ mimeType: z.string(), data: z.string() }),
@@ -227,6 +230,8 @@ export const PageAction = z.discriminatedUnion('action', [
   z.object({ kind: z.literal('action'), action: z.literal('pickFiles') }),
   /** Pictures that are in no draft any more. */
   z.object({ kind: z.literal('action'), action: z.literal('dropImages'), ids: z.array(z.string()) }),
+  /** Shows what can be done with the session, where the page is too narrow for it. */
+  z.object({ kind: z.literal('action'), action: z.literal('more') }),
   z.object({ kind: z.literal('action'), action: z.literal('showTasks') }),
   z.object({ kind: z.literal('action'), action: z.literal('showTools') }),
   z.object({ kind: z.literal('action'), action: z.literal('showFamily') }),

@@ -1,9 +1,9 @@
 import { html, nothing, render } from 'lit/html.js';
 import type { Entry, Turn } from '../protocol/entry.js';
 import type { SessionDetails } from '../protocol/session.js';
-import type { ReadingPlace, ToPage } from '../protocol/webview.js';
+import type { Attachment, ReadingPlace, ReadyResult, ToPage } from '../protocol/webview.js';
 import { Contents } from './contents.js';
-import { icon } from './entries/parts.js';
+import { icon, plainText } from './entries/parts.js';
 import { Feed } from './feed.js';
 import { count, setLocale } from './format.js';
 import { header } from './header.js';
@@ -11,7 +11,8 @@ import { Host } from './host.js';
 import { handleClicks } from './clicks.js';
 import { handleKeys } from './keys.js';
 import { Outline } from './outline.js';
-import { PromptBox } from './prompt_box.js';
+import { PromptBox } from './prompt/box.js';
+import { Questions } from './questions.js';
 import { setTranslations, t } from './texts.js';
 
 type Event = Exclude<ToPage, { kind: 'reply' }>;
@@ -32,9 +33,14 @@ const part = (id: string): HTMLElement => {
   return element;
 };
 
-/** What the feed shows of the session's forks. */
-const forksOf = (details: SessionDetails | undefined) =>
-  JSON.stringify(details?.children.map(({ sessionId, title, parent }) => [sessionId, title, parent]));
+/** What the feed shows of the details: the session's forks, and what can be done after a turn. */
+const drawnFrom = (details: SessionDetails | undefined) =>
+  JSON.stringify([
+    details?.children.map(({ sessionId, title, parent }) => [sessionId, title, parent]),
+    details?.activeRun?.runId,
+    details?.can,
+    details?.state === 'failed' ? details.turnCount : 0,
+  ]);
 
 /** Nothing of an entry's turn is above it. */
 const begins = (entry: Entry) => isPrompt(entry) || entry.ordinal === 0;
@@ -52,6 +58,10 @@ export class App {
   private started = false;
   private notice: { text: string; alert: boolean } | undefined;
   private gone: string | undefined;
+  private ready: ReadyResult | undefined;
+  private runningTasks = 0;
+  private readonly questions = new Questions(this.host, () => this.questionsChanged());
+  private readonly stopping = new Set<string>();
 
   constructor(private readonly root: HTMLElement) {
     render(
@@ -83,12 +93,13 @@ export class App {
       const ready = await this.host.call('ready', {});
       setTranslations(ready.strings);
       setLocale(ready.locale);
+      this.ready = ready;
       this.details = ready.details;
       const { place } = this.host;
       const kept = place?.sessionId === ready.details.sessionId ? place : undefined;
       this.build(ready.details, ready.pageSize);
-      this.promptBox?.setInterjections(ready.interjections);
-      if (kept?.draft !== undefined) this.promptBox?.setDraft(kept.draft);
+      this.takeReady(ready);
+      this.promptBox?.restore(kept);
       this.setOutline(kept?.outline ?? window.innerWidth >= WIDE);
       if (kept?.entryId === undefined) await this.feed?.toEnd();
       else await this.feed?.toEntry(kept.entryId, kept.offset ?? 0);
@@ -102,6 +113,19 @@ export class App {
     }
   }
 
+  /** What stands beside the transcript, at the start and after a lost connection. */
+  private takeReady(ready: ReadyResult): void {
+    this.ready = ready;
+    this.details = ready.details;
+    this.runningTasks = ready.runningTasks;
+    const { promptBox } = this;
+    promptBox?.setDetails(ready.details);
+    promptBox?.setTrusted(ready.trusted);
+    promptBox?.setInterjections(ready.interjections);
+    if (ready.tooling) promptBox?.setTooling(ready.tooling);
+    this.questions.reset(ready.inbox);
+  }
+
   private build(details: SessionDetails, pageSize: number): void {
     const { host } = this;
     const contents = new Contents(host, () => this.feed?.redraw());
@@ -112,6 +136,11 @@ export class App {
       isOpen: (key: string, fallback: boolean) => this.feed?.isOpen(key, fallback) ?? fallback,
       toggle: (keys: readonly string[], open: boolean, clicked: Element) =>
         this.feed?.toggle(keys, open, clicked),
+      questions: this.questions,
+      trusted: () => this.ready?.trusted ?? false,
+      tryAgain: (turn: number) => this.run(this.tryAgain(turn)),
+      stopTask: (taskId: string) => void this.stopTask(taskId),
+      isStopping: (taskId: string) => this.stopping.has(taskId),
     };
     const failed = (error: unknown) => this.fail(error);
     const elements = { scroller: part('scroller'), list: part('feed') };
@@ -123,8 +152,10 @@ export class App {
       { changed: () => this.follow(), loaded: () => this.loaded(), failed },
       elements,
     );
-    this.promptBox ??= new PromptBox(host, part('prompt'), details, () => this.keepPlaceSoon());
-    this.promptBox.setDetails(details);
+    this.promptBox ??= new PromptBox(host, part('prompt'), details, {
+      changed: () => this.keepPlaceSoon(),
+      goToQuestion: () => (this.questions.first ? () => this.goToQuestion() : undefined),
+    });
     if (!this.outline) {
       this.outline = new Outline(host, part('outline'), (turn) => this.run(this.goToTurn(turn)), failed);
       this.keepPlaceAtEnd();
@@ -151,7 +182,8 @@ export class App {
         const before = this.details;
         this.details = event.details;
         this.promptBox?.setDetails(event.details);
-        if (forksOf(before) !== forksOf(event.details)) this.feed?.redraw();
+        if (drawnFrom(before) !== drawnFrom(event.details)) this.feed?.redraw();
+        if (before?.activeRun && !event.details.activeRun) this.ended(before.activeRun);
         const turned =
           before?.turnCount !== event.details.turnCount ||
           before.state !== event.details.state ||
@@ -164,6 +196,25 @@ export class App {
       }
       case 'interjection':
         this.promptBox?.setInterjection(event.interjection);
+        return;
+      case 'tooling':
+        this.promptBox?.setTooling(event.tooling);
+        return;
+      case 'controls':
+        this.promptBox?.setControls(event);
+        return;
+      case 'attached':
+        this.promptBox?.attachments.take(event.result);
+        return;
+      case 'inbox':
+        this.questions.change(event.changed);
+        return;
+      case 'tasks':
+        this.runningTasks = event.running;
+        this.drawHead();
+        return;
+      case 'followups':
+        if (this.ready) this.ready = { ...this.ready, followups: event.available };
         return;
       case 'reset':
         void this.reconnect();
@@ -204,10 +255,8 @@ export class App {
   private async reconnect(): Promise<void> {
     try {
       const ready = await this.host.call('ready', {});
-      this.details = ready.details;
       this.gone = undefined;
-      this.promptBox?.setDetails(ready.details);
-      this.promptBox?.setInterjections(ready.interjections);
+      this.takeReady(ready);
       await this.feed?.reload();
       this.say(undefined);
       this.drawHead();
@@ -255,6 +304,60 @@ export class App {
     return this.promptBox?.stop() ?? false;
   }
 
+  private questionsChanged(): void {
+    this.feed?.redraw();
+    if (this.details) this.promptBox?.setDetails(this.details);
+    if (this.feed) this.drawPill(this.feed);
+  }
+
+  private goToQuestion(): void {
+    const entryId = this.questions.first?.entryId;
+    if (entryId !== undefined) this.run(this.feed?.goTo(entryId, BELOW_BAR));
+  }
+
+  /** A run ended while the page was there: suggestions for the next prompt, if somebody looks and wants them. */
+  private ended({ kind }: NonNullable<SessionDetails['activeRun']>): void {
+    const { promptBox, ready, details } = this;
+    if (kind === 'compaction' || details?.state !== 'idle' || ready?.followups !== true) return;
+    if (document.visibilityState === 'visible' && promptBox?.draft === '') void promptBox.followups.ask();
+  }
+
+  /** Puts a turn's prompt into the box again, with the files that it named. */
+  private async tryAgain(turn: number): Promise<void> {
+    const found = await this.outline?.find(turn);
+    if (!found) return;
+    const { entries } = await this.host.call('page', {
+      anchor: { ordinal: found.firstOrdinal },
+      direction: 'newer',
+      limit: 1,
+    });
+    const [entry] = entries;
+    if (!entry) return;
+    this.questions.dismissFailures();
+    this.promptBox?.attachments.take({
+      attachments: entry.content.flatMap((block) =>
+        block.type === 'resource_link'
+          ? [{ kind: 'link' as const, id: block.uri, name: block.name ?? block.uri, uri: block.uri }]
+          : [],
+      ),
+      problems: [],
+    });
+    this.promptBox?.fill(plainText(entry.content));
+  }
+
+  private async stopTask(taskId: string): Promise<void> {
+    this.stopping.add(taskId);
+    this.feed?.redraw();
+    try {
+      await this.host.call('stopTask', { taskId });
+    } catch (error) {
+      this.promptBox?.say(error instanceof Error ? error.message : String(error), true);
+    } finally {
+      this.stopping.delete(taskId);
+      this.feed?.redraw();
+    }
+  }
+
   private setOutline(open: boolean): void {
     this.outline?.setOpen(open);
     this.root.classList.toggle('with-outline', open);
@@ -266,7 +369,13 @@ export class App {
     // Turn numbers of four digits need a wider rail.
     this.root.classList.toggle('wide-rail', (this.details?.turnCount ?? 0) >= 1_000);
     this.root.classList.toggle('wider-rail', (this.details?.turnCount ?? 0) >= 10_000);
-    if (this.details) render(header(this.host, this.details, this.outline?.isOpen ?? false), part('head'));
+    if (!this.details) return;
+    const head = {
+      agentTitle: this.ready?.agentTitle,
+      runningTasks: this.runningTasks,
+      outlineOpen: this.outline?.isOpen ?? false,
+    };
+    render(header(this.host, this.details, head), part('head'));
   }
 
   /** What stands beside the feed follows what is seen. */
@@ -339,16 +448,18 @@ export class App {
   }
 
   private drawPill(feed: Feed): void {
-    const label = feed.unseen > 0 ? t('{0} new', count(feed.unseen)) : t('Go to the end');
+    const asked = this.questions.first !== undefined && !feed.atEnd;
+    const plain = feed.unseen > 0 ? t('{0} new', count(feed.unseen)) : t('Go to the end');
+    const label = asked ? t('Go to the question') : plain;
     render(
       feed.atEnd || feed.isEmpty
         ? nothing
         : html`<button
-            class="pill ${feed.unseen > 0 ? 'new' : ''}"
+            class="pill ${asked || feed.unseen > 0 ? 'new' : ''}"
             type="button"
-            @click=${() => this.run(feed.toNew())}
+            @click=${() => (asked ? this.goToQuestion() : this.run(feed.toNew()))}
           >
-            ${icon('arrow-down')}<span>${label}</span>
+            ${icon(asked ? 'bell-dot' : 'arrow-down')}<span>${label}</span>
           </button>`,
       part('pill'),
     );
@@ -392,6 +503,7 @@ export class App {
     if (!details || !feed || !this.started) return;
     const top = feed.atEnd ? undefined : feed.place;
     const draft = promptBox?.draft ?? '';
+    const attachments: readonly Attachment[] = promptBox?.attachments.all ?? [];
     const place: ReadingPlace = {
       version: 1,
       sessionId: details.sessionId,
@@ -399,6 +511,8 @@ export class App {
       ...(top === undefined ? {} : { entryId: top.entry.id, offset: top.offset }),
       ...(outline === undefined ? {} : { outline: outline.isOpen }),
       ...(draft === '' ? {} : { draft }),
+      ...(attachments.length === 0 ? {} : { attachments: [...attachments] }),
+      ...(promptBox?.followups.off === true ? { noFollowups: true } : {}),
     };
     this.host.keepPlace(place);
   }

@@ -100,10 +100,10 @@ export class Contents implements ContentReader {
   }
 }
 
-const decode = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+export const decode = (base64: string) => Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
 
 /** Only kinds that are nothing but a picture. */
-function pictureUrl(parts: Uint8Array<ArrayBuffer>[], mimeType: string): string {
+export function pictureUrl(parts: Uint8Array<ArrayBuffer>[], mimeType: string): string {
   if (!/^image\/(png|jpe?g|gif|webp|avif|bmp)$/i.test(mimeType)) throw new Error(mimeType);
   return URL.createObjectURL(new Blob(parts, { type: mimeType }));
 }

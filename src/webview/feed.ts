@@ -183,6 +183,14 @@ export class Feed {
     this.show(ordinal, offset, focus);
   }
 
+  /** Goes to an entry, by its id, and gives it the focus. */
+  async goTo(entryId: string, offset: number): Promise<void> {
+    const known = this.window.all.find(({ id }) => id === entryId);
+    if (known) return this.toOrdinal(known.ordinal, offset, true);
+    await this.toEntry(entryId, offset);
+    this.elementOfEntry(entryId)?.focus({ preventScroll: true });
+  }
+
   /** Shows an entry by its id, as after a reload; the end when it is not there any more. */
   async toEntry(entryId: string, offset: number): Promise<void> {
     const way = (this.way += 1);
@@ -499,6 +507,11 @@ export class Feed {
       element && key !== undefined
         ? { key, entryId: block && entriesOf(block).at(-1)?.id, top: this.rows.topOf(element) }
         : undefined;
+  }
+
+  private elementOfEntry(entryId: string): HTMLElement | undefined {
+    const block = this.blocks.find((item) => holds(item, entryId));
+    return block && this.rows.byKey(block.key);
   }
 
   private elementOf(ordinal: number): HTMLElement | undefined {

@@ -22,6 +22,9 @@ type Event = Exclude<ToPage, { kind: 'reply' }>;
 type Action = PageAction extends infer A ? (A extends PageAction ? Omit<A, 'kind'> : never) : never;
 
 const TIMEOUT_MS = 60_000;
+/** An agent may have to be fetched before it starts. */
+const SLOW: ReadonlySet<PageMethod> = new Set(['openAgent', 'setOption']);
+const SLOW_MS = 10 * 60_000;
 
 /** What the panel answered instead of a result; the message is for the person. */
 export class CallError extends Error {
@@ -57,10 +60,13 @@ export class Host {
     const id = this.nextId;
     this.nextId += 1;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.pending.delete(id);
-        reject(new CallError(t('No answer.')));
-      }, TIMEOUT_MS);
+      const timer = setTimeout(
+        () => {
+          this.pending.delete(id);
+          reject(new CallError(t('No answer.')));
+        },
+        SLOW.has(method) ? SLOW_MS : TIMEOUT_MS,
+      );
       this.pending.set(id, (reply) => {
         clearTimeout(timer);
         this.pending.delete(id);

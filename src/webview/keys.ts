@@ -12,9 +12,12 @@ export interface KeyActions {
   escape(): boolean;
 }
 
-/** The focus is in the feed, or nowhere. */
+/** The focus is in the feed, or nowhere, and not in a field that takes the keys itself. */
 const isReading = (target: EventTarget | null) =>
-  target === document.body || (target instanceof Element && target.closest('#scroller') !== null);
+  target === document.body ||
+  (target instanceof Element &&
+    target.closest('#scroller') !== null &&
+    !target.matches('input, select, textarea'));
 
 /** The page's keys. Letters act only while the focus is in the feed; nothing is taken from who types. */
 export function handleKeys(root: HTMLElement, feed: Feed, actions: KeyActions): void {
@@ -67,6 +70,13 @@ function inFeed(key: string, feed: Feed, actions: KeyActions): boolean {
       if (!fold || document.activeElement !== piece) return false;
       fold.click();
       return true;
+    case 'y':
+    case 'n': {
+      const button = piece?.querySelector<HTMLButtonElement>(`[data-answer="${key}"]`);
+      if (!button) return false;
+      button.click();
+      return true;
+    }
     case 'c': {
       if (!piece) return false;
       const entry = feed.entryOf(piece.dataset['key']);

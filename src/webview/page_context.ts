@@ -1,5 +1,6 @@
 import type { SessionDetails } from '../protocol/session.js';
 import type { Host } from './host.js';
+import type { Questions } from './questions.js';
 
 /** What the templates need beyond their entry. */
 export interface PageContext {
@@ -10,6 +11,16 @@ export interface PageContext {
   toggle(keys: readonly string[], open: boolean, clicked: Element): void;
   /** Content that was cut and has been read since, by its ref. */
   readonly contents: ContentReader;
+  /** What waits for the person in this session. */
+  readonly questions: Questions;
+  /** False in a restricted window: nothing is answered from it. */
+  trusted(): boolean;
+  /** Puts the prompt of a turn into the box again. */
+  tryAgain(turn: number): void;
+  /** Ends a command or another task that a call runs. */
+  stopTask(taskId: string): void;
+  /** The task is being ended. */
+  isStopping(taskId: string): boolean;
 }
 
 /** Reads content that did not come with its entry. */

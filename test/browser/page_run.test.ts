@@ -74,7 +74,7 @@ describe('a run and forks on the transcript page', function () {
     open = await harness.open({ entries, details: run('needs_input') });
     const { page, panel } = open;
     await settled(page);
-    await page.getByText('The question is open in the editor: Allow once, Reject').waitFor();
+    await page.getByText('It is answered in another place: Allow once, Reject').waitFor();
     assert.match(await page.locator('.p-status').innerText(), /Waiting for your answer/);
     panel.change([{ ...entries[1]!, status: 'completed', ask: { ...ask, answer: 'r' } }]);
     await page.getByText('Answered: Reject').waitFor();

@@ -6,6 +6,7 @@ import { fork } from '../commands/fork.js';
 import { rename } from '../commands/rename.js';
 import { compact } from '../commands/steer.js';
 import type { Deck } from '../deck.js';
+import { pickAction } from './more.js';
 import type { TranscriptPanel } from './transcript_panel.js';
 
 const { l10n } = vscode;
@@ -40,7 +41,8 @@ async function openLink(href: string): Promise<void> {
 
 async function openDiff(deck: Deck, panel: TranscriptPanel, entryId: string, index: number): Promise<void> {
   const entry = await panel.entry(entryId);
-  const diff = entry?.tool?.diffs?.[index];
+  // A question shows the changes that it is about, which its entry does not hold.
+  const diff = (panel.facts.question(entryId)?.tool.diffs ?? entry?.tool?.diffs)?.[index];
   if (!diff) {
     await vscode.window.showInformationMessage(l10n.t('This change is not in the transcript any more.'));
     return;
@@ -115,6 +117,11 @@ export async function act(deck: Deck, panel: TranscriptPanel, action: PageAction
     case 'dropImages':
       await panel.images.drop(action.ids);
       return;
+    case 'more': {
+      const chosen = details && (await pickAction(details));
+      if (chosen) await act(deck, panel, chosen);
+      return;
+    }
     case 'showTasks':
       await vscode.commands.executeCommand('sessionDeck.tasks.focus');
       return;

@@ -66,7 +66,13 @@ export class PageAnswers {
       case 'attach':
         return attachUris(images, call.params.uris);
       case 'followups':
-        return client.request('aster/followup/generate', { sessionId, ...call.params });
+        // Without texts it is the last turn's.
+        return client.request('aster/followup/generate', { sessionId, prompt: '', response: '' });
+      case 'openAgent': {
+        const tooling = await client.request('deck/session/open', { sessionId });
+        facts.take(tooling);
+        return { tooling };
+      }
       case 'answer':
         return client.request('deck/inbox/answer', call.params);
       case 'stopTask':

@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import { TOOLING_SCHEMA } from '../../protocol/aster.js';
 import type { Tooling } from '../../protocol/controls.js';
-import type { InboxItem } from '../../protocol/inbox.js';
+import type { InboxItem, PermissionItem } from '../../protocol/inbox.js';
 import type { ToPage } from '../../protocol/webview.js';
 import type { ServiceClient } from '../client.js';
 import { messageOf } from '../errors.js';
@@ -10,6 +10,7 @@ import { messageOf } from '../errors.js';
 export class SessionFacts implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private readonly running = new Set<string>();
+  private readonly waiting = new Map<string, InboxItem>();
   private operations = 0;
   /** Of the greatest generation that was heard of. */
   tooling: Tooling | undefined;
@@ -26,6 +27,8 @@ export class SessionFacts implements vscode.Disposable {
       }),
       client.on('deck/inbox/changed', ({ upserted, removed }) => {
         const own = upserted.filter((item) => item.sessionId === sessionId);
+        for (const item of own) this.waiting.set(item.id, item);
+        for (const { id } of removed) this.waiting.delete(id);
         if (own.length > 0 || removed.length > 0)
           post({ kind: 'inbox', changed: { upserted: own, removed } });
       }),
@@ -72,11 +75,21 @@ export class SessionFacts implements vscode.Disposable {
     this.running.clear();
     for (const task of tasks?.tasks ?? [])
       if (task.sessionId === this.sessionId && task.status === 'running') this.running.add(task.taskId);
+    this.waiting.clear();
+    for (const item of inbox?.items ?? [])
+      if (item.sessionId === this.sessionId) this.waiting.set(item.id, item);
     return {
       ...(tooling ? { tooling } : {}),
-      inbox: (inbox?.items ?? []).filter((item) => item.sessionId === this.sessionId),
+      inbox: [...this.waiting.values()],
       runningTasks: this.running.size,
     };
+  }
+
+  /** The permission that an entry shows and that waits. */
+  question(entryId: string): PermissionItem | undefined {
+    return [...this.waiting.values()].find(
+      (item): item is PermissionItem => item.kind === 'permission' && item.entryId === entryId,
+    );
   }
 
   dispose(): void {

@@ -4,7 +4,10 @@ import type { Block } from '../blocks.js';
 import { duration, short, time } from '../format.js';
 import type { PageContext } from '../page_context.js';
 import { t } from '../texts.js';
-import { articleLabel, attachments, foldLine, icon, plainText, prose, textBlock } from './parts.js';
+import { answered, openQuestion, strangeQuestion } from './ask.js';
+import { compaction } from './compaction.js';
+import { afterFailure } from './notice.js';
+import { articleLabel, attachments, icon, plainText, prose, textBlock } from './parts.js';
 import { stepsLine, thoughtLine, toolLine } from './tool.js';
 
 /** The look and the spoken name of an entry. */
@@ -22,7 +25,8 @@ function user(context: PageContext, entry: Entry): Drawn {
   const text = plainText(entry.content);
   const added = entry.interjection === true;
   const who = html`<div class="who">
-    <b>${added ? t('Added to the run') : t('You')}</b><span>${time(entry.at)}</span>
+    <b>${added ? t('Added to the run') : t('You')}</b
+    ><span>${added ? t('Delivered {0}', time(entry.at)) : time(entry.at)}</span>
   </div>`;
   const heading = added ? nothing : html`<h2 class="sr">${t('Turn {0}, your prompt', entry.turn)}</h2>`;
   const body = html`<div class="band">
@@ -74,41 +78,12 @@ function plan(entry: Entry): Drawn {
   return { className: 'e plan', label: t('Plan'), content: railed(icon('checklist'), body) };
 }
 
-function compaction(context: PageContext, entry: Entry): Drawn {
-  const { tokensBefore, tokensAfter, error } = entry.compaction ?? {};
-  const label = t('The model’s memory starts here');
-  if (error !== undefined || entry.status === 'failed')
-    return notice(t('Compaction failed: {0}', error ?? ''), 'error', entry);
-  if (entry.status === 'in_progress') return notice(t('Compacting…'), 'info', entry);
-  const facts: string[] = [];
-  if (tokensBefore !== undefined && tokensAfter !== undefined)
-    facts.push(t('Compacted: {0} → {1} tokens', short(tokensBefore), short(tokensAfter)));
-  facts.push(t('Everything above is kept; the agent no longer sees it'));
-  const summary = plainText(entry.content);
-  const content = html`<div class="rail">${icon('fold')}</div>
-    <div class="body">
-      <div class="cut"><h2>${label}</h2></div>
-      <div class="sub">${facts.map((fact) => html`<span>${fact}</span>`)}</div>
-    </div>
-    ${
-      summary === ''
-        ? nothing
-        : foldLine(context, {
-            key: entry.id,
-            open: context.isOpen(entry.id, false),
-            icon: 'note',
-            verb: t('Summary'),
-            target: t('What the agent still knows of the turns above'),
-            targetClass: 'text',
-            body: () => html`<div class="card">${prose(summary)}</div>`,
-          })
-    }`;
-  return { className: 'e mark', label, content };
-}
-
-function notice(text: string, severity: 'info' | 'warning' | 'error', entry: Entry): Drawn {
+function notice(context: PageContext, entry: Entry): Drawn {
+  const severity = entry.severity ?? 'info';
+  const text = plainText(entry.content);
   const look = { info: 'dim', warning: 'warn', error: 'bad' }[severity];
-  const body = html`<div class="notice ${look === 'dim' ? '' : look}" dir="auto">${text}</div>`;
+  const body = html`<div class="notice ${look === 'dim' ? '' : look}" dir="auto">${text}</div>
+    ${afterFailure(context, entry, text)}`;
   return {
     className: 'e note-entry',
     label: articleLabel(entry, t('Notice')),
@@ -116,42 +91,26 @@ function notice(text: string, severity: 'info' | 'warning' | 'error', entry: Ent
   };
 }
 
-/** A question that nobody has answered yet. */
-function openQuestion(entry: Entry): Drawn {
-  const options = entry.ask?.options ?? [];
-  const body = html`<div class="card">
-    <header>
-      <h3>${t('May the agent do this?')}</h3>
-      <span class="dim num">${time(entry.at)}</span>
-    </header>
-    <div class="block">
-      <pre class="wrap" tabindex="0" dir="auto">${plainText(entry.content) || (entry.tool?.title ?? '')}</pre>
-    </div>
-    <p class="askp dim">
-      ${t('The question is open in the editor: {0}', options.map(({ name }) => name).join(', '))}
-    </p>
-  </div>`;
-  return {
-    className: 'e ask',
-    label: t('Waiting for your answer'),
-    content: railed(icon('bell-dot', 'warn'), body),
-  };
-}
-
-function asked(entry: Entry): Drawn {
-  if (entry.status === 'in_progress' && entry.ask?.answer === undefined) return openQuestion(entry);
-  const { ask } = entry;
-  const answer = ask?.options.find((option) => option.id === ask.answer)?.name ?? ask?.answer;
-  const body = html`<div class="asked">
-    <span dir="auto">${plainText(entry.content) || (entry.tool?.title ?? '')}</span>
-    <span class="dim">${answer === undefined ? t('Not answered') : t('Answered: {0}', answer)}</span>
-  </div>`;
+function asked(context: PageContext, entry: Entry): Drawn {
+  if (entry.status === 'in_progress' && entry.ask?.answer === undefined) {
+    const open = context.questions.of(entry.id);
+    const elsewhere = context.questions.wasAnsweredElsewhere(entry.id);
+    if (open || !elsewhere)
+      return {
+        className: 'e ask',
+        label: t('Waiting for your answer'),
+        content: railed(
+          icon(entry.kind === 'question' ? 'question' : 'shield', 'warn'),
+          open ? openQuestion(context, entry, open) : strangeQuestion(entry),
+        ),
+      };
+  }
   return {
     className: 'e done-ask',
-    label: t('Permission'),
+    label: entry.kind === 'question' ? t('Question') : t('Permission'),
     content: railed(
-      icon(answer === undefined ? 'bell-dot' : 'shield', answer === undefined ? 'warn' : ''),
-      body,
+      icon(entry.kind === 'question' ? 'question' : 'shield', entry.ask?.answer === undefined ? 'warn' : ''),
+      answered(context, entry),
     ),
   };
 }
@@ -183,12 +142,16 @@ function draw(context: PageContext, entry: Entry, lead: boolean): Drawn {
     case 'plan':
       return plan(entry);
     case 'compaction':
-      return compaction(context, entry);
+      return {
+        className: 'e mark',
+        label: t('The model’s memory starts here'),
+        content: compaction(context, entry),
+      };
     case 'notice':
-      return notice(plainText(entry.content), entry.severity ?? 'info', entry);
+      return notice(context, entry);
     case 'permission':
     case 'question':
-      return asked(entry);
+      return asked(context, entry);
     case 'raw':
       return raw(context, entry);
   }

@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
+import { ref } from 'lit/directives/ref.js';
 import { unsafeHTML } from 'lit/directives/unsafe-html.js';
 import type { ContentBlock } from '../../protocol/content.js';
 import type { Entry } from '../../protocol/entry.js';
@@ -93,17 +94,21 @@ export function textBlock(
   box: {
     text: string;
     header?: unknown;
+    /** Stands before the buttons. */
+    state?: unknown;
     truncated?: Entry['truncated'] | undefined;
     wrap?: boolean;
     /** The text is a terminal's, with its colours. */
     terminal?: boolean;
+    /** It is being written: its end stays in view unless the person scrolls up. */
+    follow?: boolean;
   },
 ): TemplateResult {
   const more = box.truncated && context.contents.text(box.truncated.ref);
   const text = more && more.text !== '' ? more.text : box.text;
   const shown = box.terminal === true ? coloured(text) : text;
   const head = html`<header>
-    ${box.header ?? nothing}<span class="grow"></span>
+    ${box.header ?? nothing}<span class="grow"></span>${box.state ?? nothing}
     <button class="ib" type="button" data-act="wrap" aria-label=${t('Wrap lines')} title=${t('Wrap lines')}>
       ${icon('word-wrap')}
     </button>
@@ -111,13 +116,39 @@ export function textBlock(
   </header>`;
   return html`<div class="block">
     ${
-      text === ''
+      text === '' && box.state === undefined
         ? nothing
-        : html`${head}
-            <pre class=${box.wrap === true ? 'wrap' : ''} tabindex="0">${shown}</pre>`
+        : html`${head}${
+            text === ''
+              ? nothing
+              : html`<pre
+                  class=${box.wrap === true ? 'wrap' : ''}
+                  tabindex="0"
+                  ${ref((element) => followEnd(box.follow === true ? element : undefined))}
+                >
+${shown}</pre>`
+          }`
     }
     ${box.truncated ? rest(context, box.truncated) : nothing}
   </div>`;
+}
+
+/** Elements that follow their end; false once a person scrolled away from it. */
+const following = new WeakMap<Element, boolean>();
+
+/** Keeps the end of a text in view once it is drawn. */
+function followEnd(element: Element | undefined): void {
+  if (!element) return;
+  if (!following.has(element)) {
+    following.set(element, true);
+    element.addEventListener('scroll', () => {
+      const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+      following.set(element, below < 20);
+    });
+  }
+  requestAnimationFrame(() => {
+    if (following.get(element) === true) element.scrollTop = element.scrollHeight;
+  });
 }
 
 const coloured = (text: string) =>

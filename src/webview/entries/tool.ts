@@ -7,6 +7,7 @@ import { lineDiff, type DiffLine } from '../line_diff.js';
 import type { PageContext } from '../page_context.js';
 import { t, type Text } from '../texts.js';
 import { attachments, foldLine, icon, plainText, prose, textBlock } from './parts.js';
+import { terminal } from './terminal.js';
 
 const looks: Record<ToolKind, { icon: string; verb: Text }> = {
   read: { icon: 'file-code', verb: 'Read' },
@@ -27,7 +28,7 @@ const MAX_HITS = 100;
 export const SHOWN_STEPS = 8;
 
 /** The path below the session's folder, when it is in it. */
-function shortPath(path: string, cwd: string): string {
+export function shortPath(path: string, cwd: string): string {
   return path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
 
@@ -68,7 +69,7 @@ function noteOf(tool: ToolCall): TemplateResult {
   return html`<span class="note">${joined}</span>`;
 }
 
-function diffBlock(context: PageContext, entry: Entry, diff: FileDiff, index: number): TemplateResult {
+export function diffBlock(context: PageContext, entry: Entry, diff: FileDiff, index: number): TemplateResult {
   const { lines } = lineDiff(diff);
   const shown = lines.slice(0, MAX_DIFF_LINES);
   const signs = { add: '+', del: '−', same: ' ', hunk: '' };
@@ -161,11 +162,8 @@ function body(context: PageContext, entry: Entry, tool: ToolCall): unknown {
   const cut = /^(?:input|diffs|entry|content):/.test(truncated?.ref ?? '') ? undefined : truncated;
   const parts: unknown[] = (tool.diffs ?? []).map((diff, index) => diffBlock(context, entry, diff, index));
   const hits = tool.kind === 'search' && cut === undefined ? hitsIn(output) : undefined;
-  if (tool.kind === 'execute') {
-    const text = output !== '' ? output : tool.status === 'in_progress' ? '' : t('No output.');
-    const header = html`<span class="mono cmd clip" title=${tool.title}>${tool.title}</span>`;
-    parts.push(textBlock(context, { text, header, truncated: cut, terminal: true }));
-  } else if (hits) parts.push(hitList(context, hits));
+  if (tool.kind === 'execute') parts.push(terminal(context, entry, tool, cut));
+  else if (hits) parts.push(hitList(context, hits));
   else {
     const input = inputText(tool);
     if (parts.length === 0 && input !== '' && tool.kind !== 'read')
