@@ -5,9 +5,8 @@ import type { Rules, RunRules } from './parts.js';
 import { Jobs } from './jobs/jobs.js';
 import { WorkspaceSearch } from './jobs/search_rules.js';
 import { Agents } from './runs/agent_rules.js';
-import { Controls } from './runs/controls.js';
+import { Discovery } from './runs/discovery.js';
 import { Runs } from './runs/runs.js';
-import { Tasks } from './runs/tasks.js';
 import { Sessions } from './sessions/sessions.js';
 import { createSources } from './sources/index.js';
 import { WorkerScanner } from './sources/scanner.js';
@@ -66,10 +65,12 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       log,
       version,
     });
+    const agents = new AgentPool({ log, version });
+    const discovery = new Discovery({ agents, lists: sessions.agentLists, log });
     const runs = new Runs({
       store: store.runs,
       sessions,
-      agents: new AgentPool({ log, version }),
+      agents,
       clients,
       log,
     });
@@ -78,10 +79,10 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
     return {
       sessions,
       runs,
-      controls: new Controls(),
+      controls: runs.controls,
       inbox: runs.inbox,
-      tasks: new Tasks(),
-      agents: new Agents(),
+      tasks: runs.tasks,
+      agents: new Agents({ discovery }),
       jobs: new Jobs(),
       search: new WorkspaceSearch({ sessions, env }),
       ownsStore: () => store.isOurs,
