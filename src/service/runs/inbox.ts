@@ -58,9 +58,10 @@ export class Inbox implements InboxRules, QuestionListener {
     this.removed(sessionId, [{ id, reason }]);
   }
 
-  /** A run failed: it waits for somebody to look at it. */
-  runFailed(run: FailureRow): void {
-    this.announce(run.sessionId, { upserted: [failedItem(run)], removed: [] });
+  /** A run failed, and the store knows it: it waits for somebody to look at it. */
+  runFailed(runId: string): void {
+    const run = this.parts.store.failedRuns(MAX_FAILED).find(({ id }) => id === runId);
+    if (run) this.announce(run.sessionId, { upserted: [failedItem(run)], removed: [] });
   }
 
   /** A run completed: that earlier ones of its session failed is old news. */

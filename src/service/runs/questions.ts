@@ -82,8 +82,8 @@ export class Questions {
       const { item, signal } = question;
       const opened = new OpenQuestion(question, this.parts, (answer, ending) => {
         signal.removeEventListener('abort', cancel);
-        if (this.open.delete(item.id)) this.listener?.closed(item, ending);
         resolve(answer);
+        if (this.open.delete(item.id)) this.tell((listener) => listener.closed(item, ending));
       });
       const cancel = () => opened.refuse();
       if (signal.aborted) {
@@ -92,7 +92,7 @@ export class Questions {
       }
       signal.addEventListener('abort', cancel, { once: true });
       this.open.set(item.id, opened);
-      this.listener?.opened(item);
+      this.tell((listener) => listener.opened(item));
       opened.start();
     });
   }
@@ -108,6 +108,15 @@ export class Questions {
   /** The agent needs no answer any more: it gets `given`, nobody else is asked. */
   withdraw(id: string, given: unknown): void {
     this.open.get(id)?.withdraw(given);
+  }
+
+  /** What hears of questions must not keep them from being asked and answered. */
+  private tell(work: (listener: QuestionListener) => void): void {
+    try {
+      if (this.listener) work(this.listener);
+    } catch (error) {
+      this.parts.log.error('a question could not be announced', error);
+    }
   }
 
   private each(work: (question: Answerable) => void): void {

@@ -298,13 +298,7 @@ export class Runs implements RunControl {
     if (run.isUnended) this.endSoon();
     try {
       if (outcome.status === 'completed') this.inbox.runCompleted(run.sessionId);
-      else if (outcome.status === 'failed' && !run.isUnended)
-        this.inbox.runFailed({
-          id: run.id,
-          sessionId: run.sessionId,
-          error: outcome.error?.message,
-          endedAt: Date.now(),
-        });
+      else if (outcome.status === 'failed' && !run.isUnended) this.inbox.runFailed(run.id);
       if (outcome.status === 'completed' && !this.stopping) this.runQueued(run.sessionId, run.input.spec);
       else this.interjectionsOf.returnQueued(run.sessionId);
     } catch (error) {
@@ -336,6 +330,7 @@ export class Runs implements RunControl {
             log.error(`could not end ${what}`, error);
           }
         });
+      for (const { id } of over) this.inbox.runFailed(id);
       void this.closeEntries(over);
     } catch (error) {
       log.debug('the end of a run could still not be written', error);
