@@ -38,6 +38,14 @@
  *   readfile PATH [LINE [LIMIT]]  reads a file through the client (PATH below the session's cwd), says "read: JSON" or
  *                     "read failed: CODE MESSAGE"
  *   writefile PATH TEXT  writes a file through the client, says "written" or "write failed: CODE MESSAGE"
+ *   terminal COMMAND  runs the command in a terminal of the client, shows it as a tool call, waits, releases it, then says
+ *                     "exit CODE" or the signal, and ", truncated" when its output was cut
+ *   background COMMAND  the same without waiting and releasing; says the terminal's id
+ *   call METHOD [JSON]  asks the client, with the session's id; says "result: JSON" or "error CODE: MESSAGE"
+ *   own MS WORD…      a command that it runs itself: writes the words, a line each; it ends MS after its tool call (0)
+ *   subagent NAME [MS]  a tool call that is a sub-agent, for MS or until cancelled; result "NAME is done"
+ *   child NAME [MS]   a sub-agent in a session of its own that works for MS, or until cancelled, after the turn too
+ *   controls, opened, blocks, mode, option, commands, mcpfail, mcpnotice   see `agent_controls.ts`
  *   anything else     says "You said: …"
  *   /compact [TEXT]   as a whole prompt: replaces its context; usage goes from what `usage` said to 1000;
  *                     TEXT "fail" answers with an error, "slow" waits until cancelled, else it is said as "Compacted. TEXT"
@@ -47,6 +55,7 @@
  * Environment:
  *   AGENT_FEATURES    comma list of: load, resume, list, close, steering, compact (default "close,compact";
  *                     with AGENT_DIR also load,resume,list)
+ *                     also those of `agent_controls.ts`
  *   AGENT_DIR         folder where sessions are kept, so that another process can list, load and resume them
  *   AGENT_START       silent (never answers initialize), die (exits with 7), garbage (answers nonsense),
  *                     auth (session/new needs a login), nonew (session/new fails), slow (answers after 500 ms)
@@ -76,6 +85,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as acp from '@agentclientprotocol/sdk';
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod';
+import { AgentControls } from './agent_controls.js';
+import { children, workVerbs } from './agent_work.js';
 
 const StopReason = z.enum(['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled']);
 type StopReason = z.infer<typeof StopReason>;
@@ -98,6 +109,7 @@ const features = new Set(
 );
 const start = process.env['AGENT_START'] ?? '';
 const sessions = new Map<string, Session>();
+const controls = new AgentControls(features);
 
 if (start === 'die') {
   process.stderr.write('no key, no agent\n');
@@ -461,6 +473,7 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
       .catch((error: unknown) => `write failed: ${failure(error)}`);
     await say(session, client, said);
   },
+  ...workVerbs,
 };
 
 async function runTurn(
@@ -473,13 +486,17 @@ async function runTurn(
   remember(session, 'user', textOf(prompt));
   const text = scriptOf(prompt);
   const turn: Turn = { session, client, signal: cancel.signal, send: optionsOf(session, client).send };
+  await controls.turn(session.id, client);
   if (features.has('compact') && text.startsWith('/compact')) return compact(turn, text.slice(8).trim());
   for (const line of text.split('\n').filter(Boolean)) {
     if (cancel.signal.aborted) return 'cancelled';
     const [verb = '', ...words] = line.split(' ');
     const perform = verbs[verb];
-    const outcome: unknown = perform ? await perform(turn, words.join(' ')) : undefined;
-    if (!perform) await say(session, client, `You said: ${line}`);
+    const controlling = controls.verbs[verb];
+    const outcome: unknown = await (perform
+      ? perform(turn, words.join(' '))
+      : controlling?.({ ...turn, prompt, say: (said) => say(session, client, said) }, words.join(' ')));
+    if (!perform && !controlling) await say(session, client, `You said: ${line}`);
     const reason = StopReason.safeParse(outcome);
     if (reason.success) return reason.data;
   }
@@ -508,6 +525,7 @@ const app = acp
       protocolVersion: acp.PROTOCOL_VERSION,
       agentInfo: { name: 'scripted', title: 'Scripted agent', version: '1.0.0' },
       agentCapabilities: {
+        ...controls.capabilities,
         loadSession: features.has('load'),
         sessionCapabilities: {
           ...(features.has('resume') ? { resume: {} } : {}),
@@ -515,20 +533,26 @@ const app = acp
           ...(features.has('close') ? { close: {} } : {}),
           ...(features.has('delete') ? { delete: {} } : {}),
           ...(features.has('fork') ? { fork: {} } : {}),
+          ...(features.has('dirs') ? { additionalDirectories: {} } : {}),
         },
       },
-      authMethods: [{ id: 'login', name: 'Log in with a key' }],
+      authMethods: controls.authMethods,
       ...(features.has('steering') ? { _meta: { steering: { supported: true } } } : {}),
     };
   })
   .onRequest('session/new', async ({ params, client }) => {
-    if (start === 'auth') throw acp.RequestError.authRequired();
+    if (start === 'auth' && !controls.signedIn) throw acp.RequestError.authRequired();
     if (start === 'nonew') throw new acp.RequestError(-32603, 'no room for a session');
     const session = create(uuid(), params.cwd);
     if (dir) writeFileSync(fileOf(session.id), `${JSON.stringify({ id: session.id, cwd: params.cwd })}\n`);
     // Before the answer: a client has to be ready for that.
     await optionsOf(session, client).send(commands);
-    return { sessionId: session.id, configOptions: modelOptions };
+    const opened = controls.opened(session.id, params);
+    return {
+      sessionId: session.id,
+      ...(features.has('models') ? {} : { configOptions: modelOptions }),
+      ...opened,
+    };
   })
   .onRequest('session/prompt', async ({ params, client }) => {
     const session = known(params.sessionId);
@@ -545,7 +569,10 @@ const app = acp
       session.cancel = undefined;
     }
   })
-  .onNotification('session/cancel', ({ params }) => sessions.get(params.sessionId)?.cancel?.abort())
+  .onNotification('session/cancel', ({ params }) => {
+    sessions.get(params.sessionId)?.cancel?.abort();
+    children.get(params.sessionId)?.abort();
+  })
   .onRequest(
     '_session/steering',
     z.looseObject({ sessionId: z.string(), prompt: z.array(z.looseObject({ text: z.string().optional() })) }),
@@ -562,6 +589,7 @@ const app = acp
       return { outcome: 'injected' };
     },
   );
+controls.register(app);
 if (features.has('load'))
   app.onRequest('session/load', async ({ params, client }) => {
     logged('session/load', params.sessionId);
@@ -583,14 +611,14 @@ if (features.has('load'))
     if (quirk === 'slow') await sleep(500);
     if (quirk === 'late') setTimeout(() => void replay(), 50);
     else await replay();
-    return {};
+    return controls.opened(session.id, params);
   });
 if (features.has('resume'))
   app.onRequest('session/resume', async ({ params, client }) => {
     logged('session/resume', params.sessionId);
     const { session } = restore(params.sessionId);
     await optionsOf(session, client).send(commands);
-    return {};
+    return controls.opened(session.id, params);
   });
 const ownSessions = () =>
   readdirSync(dir ?? '.')
@@ -653,7 +681,7 @@ if (features.has('fork'))
       writeFileSync(fileOf(session.id), `${JSON.stringify({ id: session.id, cwd: params.cwd })}\n`);
       for (const { role, text } of lines) remember(session, role, text);
       await optionsOf(session, client).send(commands);
-      return { sessionId: session.id, configOptions: modelOptions };
+      return { sessionId: session.id, configOptions: modelOptions, ...controls.opened(session.id, params) };
     },
   );
 if (features.has('close'))

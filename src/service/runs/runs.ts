@@ -1,7 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuid } from 'uuid';
 import * as z from 'zod';
-import type { LoadParams, NewParams, PromptParams, SessionIdParams, StopReason } from '../../protocol/acp.js';
+import type {
+  ControlsResult,
+  LoadParams,
+  NewParams,
+  NewResult,
+  PromptParams,
+  SessionIdParams,
+  StopReason,
+} from '../../protocol/acp.js';
 import type { CompactParams, CompactResult, InterjectParams, InterjectResult } from '../../protocol/aster.js';
 import type { DiscardInterjectionParams, Interjection } from '../../protocol/deck.js';
 import { DomainError } from '../../protocol/errors.js';
@@ -11,23 +20,31 @@ import type { AgentSpec } from '../agents/agent_process.js';
 import { toContentBlock } from '../agents/content.js';
 import type { Log } from '../log.js';
 import type { Client, Clients } from '../sessions/client.js';
+import { isUnread } from '../sessions/imported.js';
 import type { RunControl } from '../sessions/run_control.js';
+import { requireDirectories } from '../sessions/directories.js';
 import { requireFolder, scopeOf } from '../sessions/scope.js';
+import { AgentWork } from './agent_work.js';
 import { AgentHost } from './agent_host.js';
 import { agentForNew, agentForSession } from './agent_choice.js';
 import { Audience } from './audience.js';
 import { Compactions } from './compaction.js';
+import { Controls } from './controls.js';
 import { Elicitations } from './elicitations.js';
 import { HostFiles } from './host_files.js';
+import { Imports } from './import.js';
 import { Interjections } from './interjections.js';
 import { LiveSessions } from './live_sessions.js';
+import { McpServers } from './mcp_servers.js';
 import { Inbox } from './inbox.js';
 import { Questions } from './questions.js';
 import type { RunRow, RunSession, RunSessions, RunStore } from './ports.js';
 import { closeEntries, endOpenRun, recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
+import { Tasks } from './tasks.js';
 import { Terminals } from './terminals.js';
 import { defaultTiming, type RunTiming } from './timing.js';
+import { ToolingBook } from './tooling_book.js';
 
 export interface RunsParts {
   readonly store: RunStore;
@@ -51,8 +68,16 @@ export class Runs implements RunControl {
   private readonly active = new Map<string, Run>();
   /** What waits for a person. */
   readonly inbox: Inbox;
+  /** What can be chosen in the agents. */
+  readonly controls: Controls;
+  private readonly book: ToolingBook;
+  private readonly mcpServers = new McpServers();
   private readonly audience = new Audience();
   private readonly live: LiveSessions;
+  readonly tasks: Tasks;
+  private readonly terminals: Terminals;
+  private readonly work: AgentWork;
+  private readonly imports: Imports;
   private readonly interjectionsOf: Interjections;
   private readonly compactions: Compactions;
   private readonly runParts: RunParts;
@@ -64,16 +89,28 @@ export class Runs implements RunControl {
   constructor(private readonly parts: RunsParts) {
     const { store, sessions, agents, clients, log } = parts;
     const timing = { ...defaultTiming, ...parts.timing };
+    this.tasks = new Tasks({ store, sessions, clients, log });
+    this.terminals = new Terminals({ sessions, agents, tasks: this.tasks, log });
     const sees = (client: Client, sessionId: string) => this.sees(client, sessionId);
     const desk = new Questions({ clients, audience: this.audience, sees, log });
     this.inbox = new Inbox({ desk, store, clients, sees });
     const host = new AgentHost({
       files: new HostFiles(),
-      terminals: new Terminals(),
+      terminals: this.terminals,
       elicitations: new Elicitations(desk, this.audience),
     });
+    this.book = new ToolingBook({
+      store,
+      log,
+      announce: (sessionId, tooling) => this.controls.announce(sessionId, tooling),
+    });
+    this.work = new AgentWork({ tasks: this.tasks, agents, timing });
     const live = new LiveSessions({
+      work: this.work,
       sessions,
+      mcpServers: this.mcpServers,
+      remembered: (sessionId) => this.book.current(sessionId),
+      announced: (session) => this.book.note(session.sessionId, () => session.catalogue()),
       agents,
       log,
       host,
@@ -85,7 +122,18 @@ export class Runs implements RunControl {
     });
     const activeRun = (sessionId: string) => this.active.get(sessionId);
     this.live = live;
-    this.runParts = { store, sessions, live, desk, audience: this.audience, log, timing };
+    this.imports = new Imports({ sessions, agents, live });
+    this.controls = new Controls({
+      sessions,
+      live,
+      book: this.book,
+      audience: this.audience,
+      clients,
+      timing,
+      activeTurn: (sessionId) => this.activeRun(sessionId)?.turnId,
+      sees,
+    });
+    this.runParts = { store, sessions, live, desk, audience: this.audience, log, timing, terminals: this.terminals };
     this.interjectionsOf = new Interjections({
       store,
       activeRun,
@@ -113,6 +161,7 @@ export class Runs implements RunControl {
    */
   recover(): Promise<void> {
     const runs = recoverRuns(this.parts.store, this.parts.sessions, this.parts.log);
+    this.tasks.recover();
     this.recovered = this.closeEntries(runs);
     return Promise.resolve();
   }
@@ -150,15 +199,16 @@ export class Runs implements RunControl {
   }
 
   /** Begins a session in its agent and then creates ours, so that an agent that cannot work is told at once. */
-  async newSession(client: Client, params: NewParams): Promise<{ sessionId: string }> {
+  async newSession(client: Client, params: NewParams): Promise<NewResult> {
     if (!scopeOf(client).has({ cwd: requireFolder(params.cwd), source: 'deck' }))
       throw new DomainError('forbidden', 'This folder is outside of those that were opened here.', {
         field: 'cwd',
       });
+    const directories = requireDirectories(client, params.additionalDirectories);
     const spec = agentForNew(client.options, NewMeta.parse(params._meta)?.agent);
     const sessionId = await this.live.begin(
       spec,
-      params.cwd,
+      { cwd: params.cwd, directories },
       params.mcpServers,
       ({ agentSession, model }) => {
         const session = {
@@ -169,23 +219,38 @@ export class Runs implements RunControl {
           headless: false,
         } as const;
         const { id } = this.parts.sessions.create(session);
-        if (model !== undefined) this.parts.sessions.update(id, { model });
+        this.parts.sessions.update(id, { directories, ...(model === undefined ? {} : { model }) });
         return id;
       },
     );
     this.audience.join(client, sessionId);
-    return { sessionId };
+    return { sessionId, ...this.controls.known(sessionId) };
   }
 
-  /** Checks and attaches the client; the surface replays the transcript. Launches nothing. */
-  load(client: Client, params: LoadParams): Record<string, never> {
-    this.audience.join(client, this.parts.sessions.resolve(client, params.sessionId, params.cwd).id);
-    return {};
+  /**
+   * Checks and attaches the client; the surface replays the transcript. Launches nothing, unless the history is still
+   * with the agent that listed the session: what can be chosen is told as the agent told it last.
+   */
+  async load(client: Client, params: LoadParams): Promise<ControlsResult> {
+    const session = this.parts.sessions.resolve(client, params.sessionId, params.cwd);
+    await this.fetchHistory(client, session);
+    return this.resume(client, params);
   }
 
-  /** Checks and attaches the client without replay. Launches nothing. */
-  resume(client: Client, params: LoadParams): Record<string, never> {
-    return this.load(client, params);
+  /** Fetches the history of a session that its agent listed; see `Imports.ensure`. */
+  async fetchHistory(client: Client, session: RunSession): Promise<void> {
+    if (isUnread(session)) await this.imports.ensure(session, agentForSession(client.options, session));
+  }
+
+  /** Checks and attaches the client without replay; else like `load`. */
+  resume(client: Client, params: LoadParams): ControlsResult {
+    const session = this.parts.sessions.resolve(client, params.sessionId, params.cwd);
+    const directories = requireDirectories(client, params.additionalDirectories);
+    if (!isDeepStrictEqual(directories, session.directories ?? []))
+      this.parts.sessions.update(session.id, { directories });
+    this.mcpServers.give(session.id, params.mcpServers);
+    this.audience.join(client, session.id);
+    return this.controls.known(session.id);
   }
 
   /**
@@ -197,7 +262,7 @@ export class Runs implements RunControl {
     params: PromptParams,
     signal: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
-    const session = this.parts.sessions.resolve(client, params.sessionId);
+    const session = await this.readable(client, params.sessionId);
     this.refuseDuringRun(session.id);
     const spec = agentForSession(client.options, session);
     this.audience.join(client, session.id);
@@ -226,6 +291,19 @@ export class Runs implements RunControl {
     return { stopReason: outcome.stopReason ?? 'cancelled' };
   }
 
+  /** Updates that hold of the session now, for a client that opened it. */
+  standing(client: Client, params: SessionIdParams): Record<string, unknown>[] {
+    return this.audience.standing(this.parts.sessions.resolve(client, params.sessionId).id);
+  }
+
+  /** The session with its history here: what is appended comes behind it. */
+  private async readable(client: Client, sessionId: string): Promise<RunSession> {
+    const session = this.parts.sessions.resolve(client, sessionId);
+    if (!isUnread(session)) return session;
+    await this.fetchHistory(client, session);
+    return this.parts.sessions.resolve(client, sessionId);
+  }
+
   /** Cancels the active run, if there is one. Throws `session_unavailable`. */
   cancel(client: Client, params: SessionIdParams): void {
     const session = this.parts.sessions.resolve(client, params.sessionId);
@@ -245,7 +323,9 @@ export class Runs implements RunControl {
     const run = this.active.get(sessionId);
     run?.cancel();
     await run?.ended;
+    await this.terminals.endSession(sessionId);
     await this.live.close(sessionId);
+    this.audience.forget(sessionId);
   }
 
   /** Adds text to the active run; see `Interjections.add`. */
@@ -267,7 +347,7 @@ export class Runs implements RunControl {
 
   /** Replaces the model's context by a summary; see `Compactions.compact`. */
   async compact(client: Client, params: CompactParams, signal: AbortSignal): Promise<CompactResult> {
-    const session = this.parts.sessions.resolve(client, params.sessionId);
+    const session = await this.readable(client, params.sessionId);
     const spec = agentForSession(client.options, session);
     return this.compactions.compact(client, session, spec, params, signal);
   }
@@ -280,6 +360,8 @@ export class Runs implements RunControl {
     for (const run of runs) run.cancel();
     const ended = Promise.all(runs.map((run) => run.ended));
     await Promise.race([ended, sleep(STOP_MS, undefined, { ref: false })]);
+    await this.terminals.close();
+    this.book.settleAll();
     await this.parts.agents.close();
     await ended;
   }
@@ -295,6 +377,7 @@ export class Runs implements RunControl {
 
   private ended(run: Run, outcome: RunOutcome): void {
     this.active.delete(run.sessionId);
+    this.work.turnEnded(run.sessionId, outcome.status);
     if (run.isUnended) this.endSoon();
     try {
       if (outcome.status === 'completed') this.inbox.runCompleted(run.sessionId);

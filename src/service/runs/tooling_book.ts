@@ -46,13 +46,21 @@ export class ToolingBook {
   /** Says that the catalogue may be another one now; it is asked for a moment later. */
   note(sessionId: string, catalogue: () => Catalogue): void {
     const timer =
-      this.changes.get(sessionId)?.timer ?? setTimeout(() => this.settle(sessionId), SETTLE_MS).unref();
+      this.changes.get(sessionId)?.timer ?? setTimeout(() => this.settleLate(sessionId), SETTLE_MS).unref();
     this.changes.set(sessionId, { catalogue, timer });
   }
 
   /** Takes in all that was noted. */
   settleAll(): void {
     for (const sessionId of [...this.changes.keys()]) this.settle(sessionId);
+  }
+
+  private settleLate(sessionId: string): void {
+    try {
+      this.settle(sessionId);
+    } catch (error) {
+      this.parts.log.error('a tool catalogue could not be taken in', error);
+    }
   }
 
   private settle(sessionId: string): void {
