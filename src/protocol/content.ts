@@ -67,6 +67,10 @@ export const ToolCall = z.object({
   durationMs: z.number().optional(),
   locations: z.array(z.object({ path: z.string(), line: z.number().int().optional() })).optional(),
   diffs: z.array(FileDiff).optional(),
+  /** The terminal that runs the call's command for the agent. */
+  terminalId: z.string().optional(),
+  /** The background task that the call is, or was; it can be stopped while it runs. */
+  taskId: z.string().optional(),
   /** The session of a sub-agent that this call started, when it is known. */
   childSessionId: z.string().optional(),
 });

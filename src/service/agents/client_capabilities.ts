@@ -5,4 +5,7 @@ export const CLIENT_CAPABILITIES = {
   session: { compaction: {}, notices: {}, configOptions: { boolean: {} } },
   auth: { terminal: true },
   elicitation: { form: {}, url: {} },
+  subagents: {},
+  /** Output of commands that the agent runs itself; see `ownCommand`. */
+  _meta: { terminal_output: true, terminal_output_delta: true },
 } as const;

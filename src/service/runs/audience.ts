@@ -3,6 +3,8 @@ import type { Client } from '../sessions/client.js';
 /** The ACP clients that opened a session (new, load, resume, prompt) and so want to hear what its agent says. */
 export class Audience {
   private readonly listeners = new Map<string, Set<Client>>();
+  /** For each session what its agent told last of things that stay so, by kind. */
+  private readonly told = new Map<string, Map<string, Record<string, unknown>>>();
   private readonly joinListeners: ((client: Client, sessionId: string) => void)[] = [];
 
   /** Calls the listener when a client opened a session that it had not opened before. */
@@ -11,7 +13,7 @@ export class Audience {
   }
 
   join(client: Client, sessionId: string): void {
-    if (client.surface !== 'acp' || this.has(client, sessionId)) return;
+    if (client.surface !== 'acp' || !client.connected || this.has(client, sessionId)) return;
     const known = this.listeners.get(sessionId) ?? new Set();
     known.add(client);
     this.listeners.set(sessionId, known);
@@ -37,7 +39,25 @@ export class Audience {
 
   /** Forwards an update as the agent gave it, to all but `except`. */
   forward(sessionId: string, update: Record<string, unknown>, except?: Client): void {
+    const kind = update['sessionUpdate'];
+    if (typeof kind === 'string' && standing.has(kind)) {
+      const told = this.told.get(sessionId) ?? new Map();
+      this.told.set(sessionId, told.set(kind, update));
+    }
     for (const client of this.listeners.get(sessionId) ?? [])
       if (client !== except) client.sessionUpdate(sessionId, update);
   }
+
+  /** What still holds of all that was forwarded, for a client that comes later. */
+  standing(sessionId: string): Record<string, unknown>[] {
+    return [...(this.told.get(sessionId)?.values() ?? [])];
+  }
+
+  /** The session is closed in its agent. */
+  forget(sessionId: string): void {
+    this.told.delete(sessionId);
+  }
 }
+
+/** Kinds of updates that hold until the next one, and that no answer repeats. */
+const standing = new Set(['available_commands_update', 'usage_update']);

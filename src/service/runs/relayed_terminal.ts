@@ -18,6 +18,7 @@ const END_MS = 5000;
 
 /** A command that the ACP client that owns the turn runs. */
 export class RelayedTerminal implements Terminal {
+  exit: TerminalExitStatus | undefined;
   readonly exited: Promise<TerminalExitStatus>;
   readonly gone: Promise<void>;
   onChange: () => void = () => undefined;
@@ -46,8 +47,7 @@ export class RelayedTerminal implements Terminal {
     return new RelayedTerminal(title, client, sessionId, Created.parse(answer).terminalId);
   }
 
-  /** Whether this is how the client itself names it. */
-  isCalled(client: Client): string | undefined {
+  idAt(client: Client): string | undefined {
     return client === this.client ? this.terminalId : undefined;
   }
 
@@ -89,10 +89,17 @@ export class RelayedTerminal implements Terminal {
   }
 
   private async untilExit(): Promise<TerminalExitStatus> {
+    const exit = await this.askForExit();
+    this.exit = exit;
+    this.onChange();
+    return exit;
+  }
+
+  private async askForExit(): Promise<TerminalExitStatus> {
     try {
-      const exitStatus = Exit.parse(await this.ask('terminal/wait_for_exit', this.over.signal));
+      const exit = Exit.parse(await this.ask('terminal/wait_for_exit', this.over.signal));
       await this.output(AbortSignal.timeout(END_MS));
-      return exitStatus;
+      return exit;
     } catch {
       // Released, or the client has gone with it: how it ended is not known.
       this.over.abort();

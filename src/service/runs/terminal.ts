@@ -1,9 +1,12 @@
 import type { TerminalExitStatus, TerminalOutputResponse } from '@agentclientprotocol/sdk';
+import type { Client } from '../sessions/client.js';
 
 /** A command that an agent has started through its client. */
 export interface Terminal {
   /** The command line, for people. */
   readonly title: string;
+  /** How the command ended; undefined while it runs. */
+  readonly exit: TerminalExitStatus | undefined;
   /** Settles when the command has ended, whatever it left running. Never rejects. */
   readonly exited: Promise<TerminalExitStatus>;
   /** Settles when nothing of it is left. Never rejects. */
@@ -16,6 +19,8 @@ export interface Terminal {
   end(): Promise<boolean>;
   /** Ends it and frees what is kept of it, but for the tail. */
   release(): Promise<void>;
+  /** What the client that runs it calls it there; undefined for a client that does not run it. */
+  idAt(client: Client): string | undefined;
   /** Called whenever there is more output, or it has ended. */
   onChange: () => void;
 }

@@ -30,11 +30,11 @@ const LEFTOVER_MS = 1000;
 /** A command that runs here, in a process group of its own. */
 export class TerminalProcess implements Terminal {
   readonly title: string;
+  exit: TerminalExitStatus | undefined;
   readonly exited: Promise<TerminalExitStatus>;
   readonly gone: Promise<void>;
   onChange: () => void = () => undefined;
   private readonly buffer: OutputBuffer;
-  private exit: TerminalExitStatus | undefined;
   private ending: Promise<boolean> | undefined;
 
   private constructor(
@@ -93,6 +93,10 @@ export class TerminalProcess implements Terminal {
       truncated: this.buffer.truncated,
       ...(this.exit ? { exitStatus: this.exit } : {}),
     });
+  }
+
+  idAt(): undefined {
+    return undefined;
   }
 
   tail(bytes: number): string {
