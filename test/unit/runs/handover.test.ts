@@ -59,4 +59,49 @@ describe('handover', () => {
     assert.match(text, /huge y+ \[… 996005 more characters …\]/);
     assert.match(text, /\[… \d+ entries left out …\]/);
   });
+
+  const read = (n: number, bytes: number) =>
+    entry('tool', '', {
+      tool: {
+        callId: String(n),
+        name: 'Read',
+        title: `file ${String(n)}`,
+        kind: 'read',
+        status: 'completed',
+        output: [{ type: 'text', text: `result ${String(n)} ${'r'.repeat(bytes)}` }],
+        diffs: [{ path: `/src/${String(n)}.ts`, oldText: null, newText: 'x' }],
+      },
+    });
+
+  it('leaves out older results before older words', () => {
+    const handover = new Handover(10_000);
+    handover.add(entry('user', 'first'));
+    for (let n = 0; n < 20; n += 1) {
+      handover.add(read(n, 1_000));
+      handover.add(entry('assistant', `answer ${String(n)}`));
+    }
+    const text = handover.text() ?? '';
+    assert.ok(text.length < 12_000, String(text.length));
+    assert.equal(handover.leftOut, 0);
+    assert.match(text, /answer 0\n/);
+    assert.match(text, /Tool Read \(completed\): file 0\n\n/);
+    assert.doesNotMatch(text, /result 0 /);
+    assert.match(text, /result 19 r/);
+    assert.match(text, /Files changed so far: \/src\/0\.ts, .*\/src\/19\.ts/);
+  });
+
+  it('tells the last summary instead of what it sums up', () => {
+    const handover = new Handover();
+    handover.add(entry('user', 'first'));
+    handover.add(entry('assistant', 'long ago'));
+    handover.add(entry('compaction', 'we built a house'));
+    handover.add(entry('assistant', 'and a garden'));
+    const text = handover.text() ?? '';
+    assert.match(
+      text,
+      /User: first\n\n\[… 1 entries left out …\]\n\nSummary of what came before: we built a house/,
+    );
+    assert.match(text, /Assistant: and a garden/);
+    assert.doesNotMatch(text, /long ago/);
+  });
 });
