@@ -285,3 +285,35 @@ describe('modes, options and the tool catalogue', function () {
     });
   });
 });
+
+describe('prompts that an agent does not take as they are', function () {
+  this.timeout(20_000);
+
+  it('are handed over in a form that it takes', async () => {
+    const home = await RunsHome.open({}, { initializeMs: 5000 });
+    try {
+      const blocks = [
+        { type: 'image', data: 'AAAA', mimeType: 'image/png', uri: 'file:///tmp/shot.png' },
+        { type: 'resource', resource: { uri: 'file:///tmp/a.txt', text: 'inside' } },
+        { type: 'text', text: 'blocks' },
+      ];
+      const heard = async (...features: string[]) => {
+        const client = home.client({ a: testAgent({ features }) });
+        const { sessionId } = await home.runs.newSession(client, { cwd: home.dir, mcpServers: [] });
+        await home.runs.prompt(client, { sessionId, prompt: blocks }, unaborted);
+        const entries = await home.entries(sessionId);
+        assert.equal(entries[0]?.content[0]?.type, 'image', 'the transcript keeps what was typed');
+        const said = entries.at(-1)?.content[0];
+        return z.unknown().parse(JSON.parse(said?.type === 'text' ? said.text : ''));
+      };
+      assert.deepEqual(await heard('image', 'embed'), blocks);
+      assert.deepEqual(await heard('audio'), [
+        { type: 'resource_link', uri: 'file:///tmp/shot.png', name: 'shot.png', mimeType: 'image/png' },
+        { type: 'text', text: '<attachment uri="file:///tmp/a.txt">\ninside\n</attachment>' },
+        { type: 'text', text: 'blocks' },
+      ]);
+    } finally {
+      await home.close();
+    }
+  });
+});

@@ -164,6 +164,7 @@ export class LiveSessions {
     for await (const entries of this.parts.sessions.replay(session.id))
       for (const entry of entries) if (entry.turnId !== exceptTurn) handover.add(entry);
     live.handover = handover.text();
+    live.hasLost = agentSessionOf(session) !== undefined && live.handover !== undefined;
     this.parts.sessions.update(session.id, {
       agent: connection.spec.id,
       agentSession,

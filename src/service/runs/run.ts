@@ -6,6 +6,7 @@ import { DomainError } from '../../protocol/errors.js';
 import type { Usage } from '../../protocol/entry.js';
 import type { ActiveRun } from '../../protocol/session.js';
 import type { AgentSpec } from '../agents/agent_process.js';
+import { fitBlocks } from '../agents/prompt_blocks.js';
 import { readTurnEnd, type TurnEnd } from '../agents/turn_end.js';
 import type { AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
@@ -296,11 +297,12 @@ export class Run implements UpdateSink {
     const onCancel = () => void this.askToStop(live);
     try {
       const handover = live.handover === undefined ? [] : [{ type: 'text', text: live.handover }];
+      this.tellLoss(live);
       this.cancelling.signal.addEventListener('abort', onCancel, { once: true });
       this.prompting = true;
       const answer = await live.connection.request('session/prompt', {
         sessionId: live.agentSessionId,
-        prompt: [...handover, ...this.input.blocks],
+        prompt: [...handover, ...fitBlocks(this.input.blocks, live.connection.capabilities.prompt)],
       });
       live.handover = undefined;
       return readTurnEnd(answer, this.input.spec.title);
@@ -310,6 +312,17 @@ export class Run implements UpdateSink {
       if (live.sink === this) live.sink = undefined;
       opened.release();
     }
+  }
+
+  /** Says in the turn that the agent has lost the session, the first time that it is prompted without it. */
+  private tellLoss(live: LiveSession): void {
+    if (!live.hasLost) return;
+    live.hasLost = false;
+    this.entries.notice(
+      'warning',
+      `${this.input.spec.title} could not go on with this session. It began anew and was handed the conversation so far.`,
+    );
+    this.flush();
   }
 
   /** Cancels in the agent; after the grace period its process is ended, which ends the prompt. */
