@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InboxChanged, InboxItem } from '../../src/protocol/inbox.js';
+import { InboxChanged, type InboxItem } from '../../src/protocol/inbox.js';
 import { testAgent } from '../support/agent_command.js';
 import { brief, prompt, RunsHome, unaborted, until } from '../support/runs_home.js';
 import { allow, type TestClient } from '../support/test_client.js';
@@ -32,7 +32,7 @@ describe('runs: permissions and the inbox', function () {
     home.runs.inbox.answer(client, { id, answer: { optionId } });
   /** What a client was told, newest last. */
   const changes = (client: TestClient) =>
-    client.heard('deck/inbox/changed').map((one) => one as InboxChanged);
+    client.heard('deck/inbox/changed').map((one) => InboxChanged.parse(one));
 
   it('shows that it waits, and records the answer of the window', async () => {
     const turn = run('ask Delete everything');

@@ -58,6 +58,10 @@ export class RunsHome {
     this.userHome = join(root, 'home');
   }
 
+  get storeDir(): string {
+    return join(this.root, 'store');
+  }
+
   static async open(
     timing: Partial<RunTiming> = {},
     pool: Partial<AgentPoolOptions> = {},
@@ -127,7 +131,7 @@ export class RunsHome {
     const life = { over: false };
     this.life = life;
     const alive = () => !life.over;
-    const store = await Store.open(join(this.root, 'store'));
+    const store = await Store.open(this.storeDir);
     if (!(store instanceof Store)) throw new Error('the store has another owner');
     const sources = createSources({ HOME: this.userHome });
     const scanner: Scanner = {
