@@ -34,18 +34,26 @@ export function frequency(document: TermCounts, term: string): number {
   return exact + BEGINNING * beginnings;
 }
 
-/** The Okapi BM25 score of each document for the terms of a query; 0 for one without any. */
-export function bm25(documents: readonly TermCounts[], terms: readonly string[]): number[] {
+/** How much each term tells, in a collection of `total` documents; those that are not among `documents` hold none. */
+export function weightsOf(
+  documents: readonly TermCounts[],
+  terms: readonly string[],
+  total = documents.length,
+): ReadonlyMap<string, number> {
+  const having = (term: string) => documents.filter((document) => frequency(document, term) > 0).length;
+  return new Map(terms.map((term) => [term, rarity(total, having(term))]));
+}
+
+/** The Okapi BM25 score of each document; 0 for one without any term. */
+export function bm25(documents: readonly TermCounts[], weights: ReadonlyMap<string, number>): number[] {
   const average = documents.reduce((sum, { length }) => sum + length, 0) / Math.max(1, documents.length);
-  const scores = documents.map(() => 0);
-  for (const term of terms) {
-    const frequencies = documents.map((document) => frequency(document, term));
-    const weight = rarity(documents.length, frequencies.filter((times) => times > 0).length);
-    documents.forEach(({ length }, index) => {
-      const times = frequencies[index] ?? 0;
-      const held = K1 * (1 - B + (B * length) / Math.max(1, average));
-      scores[index] = (scores[index] ?? 0) + (weight * times * (K1 + 1)) / (times + held);
-    });
-  }
-  return scores;
+  return documents.map((document) => {
+    const held = K1 * (1 - B + (B * document.length) / Math.max(1, average));
+    let score = 0;
+    for (const [term, weight] of weights) {
+      const times = frequency(document, term);
+      score += (weight * times * (K1 + 1)) / (times + held);
+    }
+    return score;
+  });
 }

@@ -12,30 +12,18 @@ interface Folder {
   readonly rules: IgnoreRules;
 }
 
-/** Finds files by walking the folder, for where no ripgrep is at hand. */
+/** Finds files by walking the folder, for where no ripgrep is at hand. For one search: it walks once. */
 export class Walk implements Finder {
+  private listed: Promise<readonly string[]> | undefined;
+
   constructor(
     private readonly place: Place,
     private readonly limits: FinderLimits,
   ) {}
 
-  async list(signal: AbortSignal): Promise<readonly string[]> {
-    const { root } = this.place;
-    const files: string[] = [];
-    const folders: Folder[] = [{ path: '', rules: await IgnoreRules.above(root) }];
-    // Near files first: they are what is left when the time is over.
-    for (const { path, rules: above } of folders) {
-      if (signal.aborted || files.length >= this.limits.files) break;
-      const rules = await above.in(root, path);
-      for (const entry of await this.entries(path)) {
-        const child = path === '' ? entry.name : `${path}/${entry.name}`;
-        if (!isSearchable(child)) continue;
-        if (entry.isDirectory()) {
-          if (!rules.ignores(`${child}/`)) folders.push({ path: child, rules });
-        } else if (entry.isFile() && !rules.ignores(child)) files.push(child);
-      }
-    }
-    return files.slice(0, this.limits.files);
+  list(signal: AbortSignal): Promise<readonly string[]> {
+    this.listed ??= this.walk(signal);
+    return this.listed;
   }
 
   async hits(needles: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Hits>> {
@@ -57,6 +45,25 @@ export class Walk implements Finder {
     };
     await Promise.all(Array.from({ length: PARALLEL }, lane));
     return found;
+  }
+
+  private async walk(signal: AbortSignal): Promise<readonly string[]> {
+    const { root } = this.place;
+    const files: string[] = [];
+    const folders: Folder[] = [{ path: '', rules: await IgnoreRules.above(root) }];
+    // Near files first: they are what is left when the time is over.
+    for (const { path, rules: above } of folders) {
+      if (signal.aborted || files.length >= this.limits.files) break;
+      const rules = await above.in(root, path);
+      for (const entry of await this.entries(path)) {
+        const child = path === '' ? entry.name : `${path}/${entry.name}`;
+        if (!isSearchable(child)) continue;
+        if (entry.isDirectory()) {
+          if (!rules.ignores(`${child}/`)) folders.push({ path: child, rules });
+        } else if (entry.isFile() && !rules.ignores(child)) files.push(child);
+      }
+    }
+    return files.slice(0, this.limits.files);
   }
 
   private async entries(path: string) {

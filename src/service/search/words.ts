@@ -1,4 +1,5 @@
-import { bm25, countTerms, frequency, rarity } from './bm25.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { bm25, weightsOf, countTerms, rarity, type TermCounts } from './bm25.js';
 import { chunksOf, excerptOf, type Chunk, type Excerpt } from './chunks.js';
 import type { Finder, Hits } from './finder.js';
 import type { Place } from './place.js';
@@ -6,13 +7,13 @@ import { needles, queryTerms, termsOf } from './terms.js';
 
 /** Files that are read to be ranked. */
 const MAX_FILES = 80;
+const MAX_RESULTS = 40;
 /** Further occurrences in a file count less and less. */
 const SATURATION = 2;
 
 /** A file with its best place for the words of a query. */
 export interface WordResult extends Excerpt {
   readonly path: string;
-  readonly score: number;
   /** Its best chunks, best first. */
   readonly chunks: readonly Chunk[];
 }
@@ -26,31 +27,39 @@ export async function byWords(
 ): Promise<WordResult[]> {
   const terms = queryTerms(query);
   if (terms.length === 0) return [];
-  const candidates = mostTelling(await finder.hits(needles(query), signal));
-  const texts = await Promise.all(candidates.map(async (path) => ({ path, text: await place.read(path) })));
-  const chunks = texts.flatMap(({ path, text }) => (text === undefined ? [] : chunksOf(path, text)));
-  const documents = chunks.map(({ lines }) => countTerms(lines.flatMap(termsOf)));
-  const scores = bm25(documents, terms);
-  const weights = new Map(
-    terms.map((term) => [
-      term,
-      rarity(documents.length, documents.filter((document) => frequency(document, term) > 0).length),
-    ]),
-  );
+  const wanted = needles(query);
+  let total = 0;
+  const found: { chunk: Chunk; document: TermCounts }[] = [];
+  for (const path of mostTelling(await finder.hits(wanted, signal))) {
+    const chunks = chunksOf(path, (await place.read(path)) ?? '');
+    total += chunks.length;
+    for (const chunk of chunks.filter((one) => holdsAny(one, wanted)))
+      found.push({ chunk, document: countTerms(chunk.lines.flatMap(termsOf)) });
+    // Other requests are answered by the same thread.
+    await nextTurn();
+    if (signal.aborted) break;
+  }
+  const documents = found.map(({ document }) => document);
+  const weights = weightsOf(documents, terms, total);
+  const scores = bm25(documents, weights);
   const byFile = new Map<string, { chunk: Chunk; score: number }[]>();
-  chunks.forEach((chunk, index) => {
+  found.forEach(({ chunk }, index) => {
     const score = scores[index] ?? 0;
     if (score > 0) byFile.set(chunk.path, [...(byFile.get(chunk.path) ?? []), { chunk, score }]);
   });
   return [...byFile]
-    .flatMap(([path, found]) => {
-      const sorted = found.sort((a, b) => b.score - a.score);
-      const [best] = sorted;
-      if (!best) return [];
-      const { score } = best;
-      return [{ path, score, chunks: sorted.map(({ chunk }) => chunk), ...excerptOf(best.chunk, weights) }];
+    .flatMap(([path, chunks]) => {
+      const sorted = chunks.sort((a, b) => b.score - a.score);
+      return sorted[0] ? [{ path, best: sorted[0], chunks: sorted.map(({ chunk }) => chunk) }] : [];
     })
-    .sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
+    .sort((a, b) => b.best.score - a.best.score || (a.path < b.path ? -1 : 1))
+    .slice(0, MAX_RESULTS)
+    .map(({ path, best, chunks }) => ({ path, chunks, ...excerptOf(best.chunk, weights) }));
+}
+
+function holdsAny({ lines }: Chunk, wanted: readonly string[]): boolean {
+  const text = lines.join('\n').toLowerCase();
+  return wanted.some((needle) => text.includes(needle));
 }
 
 /** The files whose counts promise most: many rare needles. */

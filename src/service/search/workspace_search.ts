@@ -121,7 +121,7 @@ interface Named {
 
 async function named(place: Place, finder: Finder, query: string, signal: AbortSignal): Promise<Named> {
   const all = await finder.list(signal);
-  const fitting = byNames(all, query);
+  const fitting = await byNames(all, query, signal);
   const heads = new Map<string, Chunk>();
   for (const path of fitting.slice(0, MAX_NAMED)) {
     const text = await place.read(path, HEAD_BYTES);
