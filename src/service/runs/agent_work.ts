@@ -40,6 +40,8 @@ interface SessionWork {
 }
 
 const ENDED_WITHOUT_WORD = 'The agent ended its turn without a word about this.';
+/** An agent may tell that a call is over a little before it tells that its command is, in ms. */
+const COMMAND_MS = 200;
 /** Between two looks whether a sub-agent that was cancelled has ended, in ms. */
 const LOOK_MS = 25;
 
@@ -119,7 +121,7 @@ export class AgentWork {
     work.subagents.delete(callId);
   }
 
-  /** A command is a background task from when its call is over and it is not. */
+  /** A command that goes on when its call is over is a background task. */
   private command(work: SessionWork, { callId, title, status, command }: ToolPatch): void {
     const call = work.commands.get(callId) ?? { title: title ?? 'Command', output: '', task: undefined };
     work.commands.set(callId, call);
@@ -138,9 +140,14 @@ export class AgentWork {
     } else if (status === 'failed') {
       work.commands.delete(callId);
     } else if (status === 'completed' && !call.task) {
-      call.task = this.begin(work.live, 'command', call.title, [callId], () => this.cannotStop(work.live));
-      call.task.output(() => call.output);
+      setTimeout(() => this.showCommand(work, callId, call), COMMAND_MS).unref();
     }
+  }
+
+  private showCommand(work: SessionWork, callId: string, call: Call): void {
+    if (call.task || work.commands.get(callId) !== call || !work.live.connection.alive) return;
+    call.task = this.begin(work.live, 'command', call.title, [callId], () => this.cannotStop(work.live));
+    call.task.output(() => call.output);
   }
 
   private child(live: LiveSession, told: Subagent): void {

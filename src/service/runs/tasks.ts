@@ -220,9 +220,14 @@ export class Tasks implements TaskRules, ServiceJobs {
     this.announcing.delete(task.id);
     const { sessionId } = task;
     const upserted = [{ ...task.view(), ...(sessionId === undefined ? {} : { sessionId }) }];
-    for (const client of this.parts.clients)
-      if (sessionId === undefined || this.sees(client, sessionId))
-        client.notify('deck/tasks/changed', { upserted, removed });
+    try {
+      for (const client of this.parts.clients)
+        if (sessionId === undefined || this.sees(client, sessionId))
+          client.notify('deck/tasks/changed', { upserted, removed });
+    } catch (error) {
+      // Nobody waits for this: it would end the service.
+      this.parts.log.error('a background task could not be announced', error);
+    }
   }
 
   private sees(client: Client, sessionId: string): boolean {
