@@ -182,4 +182,5 @@ export const pageStrings = [
   'Tools of the agent',
   'Fork family',
   'Compare with parent',
+  'It is sent when the compaction has ended.',
 ] as const;

@@ -72,7 +72,7 @@ const Property = z.looseObject({
     })
     .nullish()
     .catch(undefined),
-  default: z.unknown(),
+  default: z.unknown().optional(),
 });
 type Property = z.infer<typeof Property>;
 

@@ -70,8 +70,10 @@ export function header(host: Host, details: SessionDetails, head: HeadFacts): Te
     <span class="tag">${icon(state.icon, state.look)}${t(state.word)}</span>
     ${
       details.archived
-        ? html`<span class="tag">${icon('archive')}${t('Archived')}</span>
-            <button class="link" type="button" @click=${() => host.act({ action: 'unarchive' })}>
+        ? html`<span class="tag" title=${t('Archived')}
+              >${icon('archive')}<span class="txt">${t('Archived')}</span></span
+            >
+            <button class="link wide-only" type="button" @click=${() => host.act({ action: 'unarchive' })}>
               ${t('Unarchive')}
             </button>`
         : nothing

@@ -13,7 +13,7 @@ const item = (label: string, icon: string, action: PageAction): Item => ({
 
 /** What can be done with a session, for a page that has no room for all the buttons. Undefined: nothing was chosen. */
 export async function pickAction(details: SessionDetails): Promise<PageAction | undefined> {
-  const { parent, children, can, activeRun } = details;
+  const { parent, children, can, activeRun, archived } = details;
   const isFork = parent?.relation === 'fork';
   const items = [
     ...(can.compact && activeRun === undefined
@@ -31,6 +31,7 @@ export async function pickAction(details: SessionDetails): Promise<PageAction | 
           }),
         ]
       : []),
+    ...(archived ? [item(l10n.t('Unarchive'), 'archive', { kind: 'action', action: 'unarchive' })] : []),
     item(l10n.t('Rename'), 'pencil', { kind: 'action', action: 'rename' }),
   ];
   return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('More actions') }))?.action;

@@ -142,11 +142,7 @@ function draw(context: PageContext, entry: Entry, lead: boolean): Drawn {
     case 'plan':
       return plan(entry);
     case 'compaction':
-      return {
-        className: 'e mark',
-        label: t('The model’s memory starts here'),
-        content: compaction(context, entry),
-      };
+      return compaction(context, entry);
     case 'notice':
       return notice(context, entry);
     case 'permission':

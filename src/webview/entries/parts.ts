@@ -122,7 +122,7 @@ export function textBlock(
             text === ''
               ? nothing
               : html`<pre
-                  class=${box.wrap === true ? 'wrap' : ''}
+                  class="${box.wrap === true ? 'wrap' : ''} ${box.follow === true ? 'tail' : ''}"
                   tabindex="0"
                   ${ref((element) => followEnd(box.follow === true ? element : undefined))}
                 >

@@ -25,7 +25,7 @@ function stopButton(context: PageContext, taskId: string): TemplateResult {
 function state(context: PageContext, entry: Entry, tool: ToolCall): unknown {
   if (tool.status === 'in_progress') {
     const taskId = tool.taskId ?? tool.terminalId;
-    return html`<span class="live">${t('running')}</span
+    return html`<span class="live wide-only">${t('running')}</span
       ><span class="tick num dim" data-since=${entry.at} aria-hidden="true"></span>${
         taskId === undefined || !context.trusted() ? nothing : stopButton(context, taskId)
       }`;

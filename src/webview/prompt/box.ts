@@ -330,14 +330,17 @@ export class PromptBox {
       </div>`,
       this.element,
     );
-    grow(this.area);
     tick(this.element);
   }
 
   private field(): TemplateResult {
-    const placeholder = this.running
-      ? t('Add to this run. It is delivered at the next safe point, or queued.')
-      : t('Prompt the agent. / for commands, @ for files');
+    const kind = this.details.activeRun?.kind;
+    const placeholder =
+      kind === undefined
+        ? t('Prompt the agent. / for commands, @ for files')
+        : kind === 'compaction'
+          ? t('It is sent when the compaction has ended.')
+          : t('Add to this run. It is delivered at the next safe point, or queued.');
     const said = this.said();
     const empty = this.draft.trim() === '' && (this.running || this.attachments.shown.length === 0);
     const { activeId } = this.completion;
@@ -387,11 +390,4 @@ export class PromptBox {
       </div>
     </div>`;
   }
-}
-
-/** As high as its text, up to 40 % of the page. */
-function grow(area: HTMLTextAreaElement | null): void {
-  if (!area) return;
-  area.style.height = 'auto';
-  area.style.height = `${String(Math.min(area.scrollHeight + 2, window.innerHeight * 0.4))}px`;
 }
