@@ -82,7 +82,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       controls: runs.controls,
       inbox: runs.inbox,
       tasks: runs.tasks,
-      agents: new Agents({ discovery }),
+      agents: new Agents({ agents, discovery }),
       jobs: new Jobs(),
       search: new WorkspaceSearch({ sessions, env }),
       ownsStore: () => store.isOurs,

@@ -12,6 +12,7 @@ import type { Log } from '../log.js';
 import { agentAnsweredError, agentEnded, agentSilent, cannotStart } from './agent_errors.js';
 import { AgentProcess, type AgentExit, type AgentSpec } from './agent_process.js';
 import { agentStream } from './agent_stream.js';
+import { withStartLine } from './programs.js';
 import { parseCapabilities, type AgentCapabilities } from './capabilities.js';
 import { CLIENT_CAPABILITIES } from './client_capabilities.js';
 
@@ -105,7 +106,8 @@ export class AgentConnection {
     log: Log,
     timeoutMs: number,
   ): Promise<AgentConnection> {
-    const wire = openWire(spec);
+    const started = await withStartLine(spec);
+    const wire = openWire(started);
     try {
       const result = await withTimeout(timeoutMs, (signal) =>
         wire.connection.agent.request(
@@ -125,7 +127,7 @@ export class AgentConnection {
     } catch (error) {
       const early = await exitWithin(wire.process, error instanceof RequestError ? 0 : 200);
       const exit = early ?? (await wire.process.end());
-      throw cannotStart(spec, startFailure(error, early, timeoutMs), exit.stderrTail);
+      throw cannotStart(started, startFailure(error, early, timeoutMs), exit.stderrTail);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { RequestError } from '@agentclientprotocol/sdk';
 import * as z from 'zod';
 import { DomainError } from '../../protocol/errors.js';
+import type { AgentAuthMethod } from './capabilities.js';
 import { describeExit, type AgentExit, type AgentSpec } from './agent_process.js';
 
 const AUTH_REQUIRED = -32000;
@@ -38,7 +39,7 @@ export function agentSilent(spec: AgentSpec, method: string, ms: number): Domain
 export function agentAnsweredError(
   spec: AgentSpec,
   error: RequestError,
-  signIn: readonly { readonly name: string }[],
+  signIn: readonly AgentAuthMethod[],
 ): DomainError {
   const data = Data.safeParse(error.data);
   const detail = data.success ? (data.data.details ?? data.data.message) : undefined;
@@ -56,6 +57,6 @@ export function agentAnsweredError(
   return new DomainError(
     'agent_failed',
     `${spec.title} asks you to sign in first. Do that in its own program, then try again.${ways} (${text})`,
-    { ...details, authRequired: true },
+    { ...details, authRequired: true, authMethods: signIn.map(({ id, name }) => ({ id, name })) },
   );
 }

@@ -66,6 +66,11 @@ export class AgentPool {
     return slot && connection.alive ? this.take(key, slot) : () => undefined;
   }
 
+  /** Whether the process of that definition runs, or is about to. */
+  isRunning(spec: AgentSpec): boolean {
+    return this.slots.has(specKey(spec));
+  }
+
   /** Hears of every agent that has started. */
   onStart(listener: (connection: AgentConnection) => void): void {
     this.startListeners.push(listener);

@@ -12,6 +12,8 @@ export interface AgentSpec {
   readonly title: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** Started instead where this program is on the PATH. */
+  readonly preferred?: { readonly command: string; readonly args: readonly string[] };
   /** Added to the service's own environment. */
   readonly env: Readonly<Record<string, string>>;
   /** What new sessions begin with, where the agent has it. */

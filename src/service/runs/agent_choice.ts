@@ -2,16 +2,14 @@ import type { ClientOptions } from '../../protocol/deck.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { SourceKind } from '../../protocol/session.js';
 import type { AgentSpec } from '../agents/agent_process.js';
+import { agentPresets, idsOf, presetOf } from '../agents/registry.js';
 
-/** Names under which people configure the agent that continues a tool's own sessions, in order of preference. */
-const continuing: Readonly<
-  Record<Exclude<SourceKind, 'deck' | 'agent'>, { title: string; ids: readonly string[] }>
-> = {
-  'claude-code': {
-    title: 'Claude Code',
-    ids: ['claude-code', 'claude', 'claude-code-acp', 'claude-agent-acp'],
-  },
-  codex: { title: 'Codex', ids: ['codex', 'codex-acp'] },
+/** The known agent that continues a tool's own sessions. */
+const continuing: Readonly<Record<SourceKind, string | undefined>> = {
+  'claude-code': 'claude-code',
+  codex: 'codex',
+  deck: undefined,
+  agent: undefined,
 };
 
 const SETTING = 'sessionDeck.agents';
@@ -21,13 +19,9 @@ const SETTING = 'sessionDeck.agents';
  * Throws `forbidden` (restricted window), `invalid_params` (no such agent), `agent_unavailable` (none is set).
  */
 export function agentForNew(options: ClientOptions, wanted: string | undefined): AgentSpec {
+  if (wanted !== undefined) return agentNamed(options, wanted, '_meta.agent');
   mayLaunch(options);
   const ids = Object.keys(options.config.agents ?? {});
-  if (wanted !== undefined)
-    return (
-      specOf(options, wanted) ??
-      refuse('invalid_params', `No agent named "${wanted}" is set. ${known(ids)}`, { field: '_meta.agent' })
-    );
   const standard = options.config.defaultAgent;
   if (standard)
     return (
@@ -51,6 +45,15 @@ export function agentForNew(options: ClientOptions, wanted: string | undefined):
   );
 }
 
+/** The agent with that id. Throws `forbidden`, and `invalid_params` naming `field` when it is not set. */
+export function agentNamed(options: ClientOptions, id: string, field: string): AgentSpec {
+  mayLaunch(options);
+  const ids = Object.keys(options.config.agents ?? {});
+  return (
+    specOf(options, id) ?? refuse('invalid_params', `No agent named "${id}" is set. ${known(ids)}`, { field })
+  );
+}
+
 /**
  * The agent that a session goes on in. Throws `forbidden` (restricted window) and `agent_unavailable` with the
  * sentence that says what to set.
@@ -64,26 +67,38 @@ export function agentForSession(
     const bound = specOf(options, session.agent);
     if (bound) return bound;
   }
-  const group = Object.entries(continuing).find(
-    ([kind, { ids }]) =>
-      kind === session.source || (session.agent !== undefined && ids.includes(session.agent)),
-  )?.[1];
-  if (group) {
-    for (const id of group.ids) {
-      const spec = specOf(options, id);
-      if (spec) return spec;
-    }
+  const source = continuing[session.source];
+  for (const id of [session.agent, source].flatMap((name) => namesOf(name ?? ''))) {
+    const spec = specOf(options, id);
+    if (spec) return spec;
+  }
+  if (source !== undefined)
     return refuse(
       'agent_unavailable',
-      `No agent is set that continues ${group.title} sessions. Add one named "${group.ids[0] ?? ''}" to the setting ${SETTING}.`,
+      `No agent is set that continues ${presetOf(source)?.title ?? source} sessions. Add one named "${source}" to the setting ${SETTING}.`,
     );
-  }
   if (session.agent !== undefined)
     return refuse(
       'agent_unavailable',
       `This session belongs to the agent "${session.agent}", which is not set here. Add it to the setting ${SETTING}.`,
     );
   return agentForNew(options, undefined);
+}
+
+/** Whether an agent is the one that has a session: the one it is bound to, or one that continues the tool's sessions. */
+export function isAgentOf(
+  agentId: string,
+  session: { readonly source: SourceKind; readonly agent?: string | undefined },
+): boolean {
+  if (session.agent === agentId) return true;
+  const preset = presetOf(continuing[session.source] ?? '');
+  return preset !== undefined && idsOf(preset).includes(agentId);
+}
+
+/** All ids of a known agent, in order of preference. */
+function namesOf(id: string): readonly string[] {
+  const preset = presetOf(id);
+  return preset ? idsOf(preset) : [];
 }
 
 function mayLaunch(options: ClientOptions): void {
@@ -94,16 +109,33 @@ function mayLaunch(options: ClientOptions): void {
     );
 }
 
-function specOf(options: ClientOptions, id: string): AgentSpec | undefined {
+/**
+ * The agent of that id in the client's settings; undefined when there is none. Throws `agent_unavailable` when it is
+ * one of `type` `registry` that is not known.
+ */
+export function specOf(options: ClientOptions, id: string): AgentSpec | undefined {
   const agents = options.config.agents ?? {};
   const definition = Object.hasOwn(agents, id) ? agents[id] : undefined;
-  if (!definition || !('command' in definition)) return undefined;
+  if (!definition) return undefined;
+  const { title, env = {}, default_mode: mode, default_model: model } = definition;
+  const defaults = mode === undefined && model === undefined ? {} : { defaults: { mode, model } };
+  if ('command' in definition) {
+    const { command, args = [] } = definition;
+    return { id, title: title ?? id, command, args, env, ...defaults };
+  }
+  const preset = presetOf(id);
+  if (!preset)
+    return refuse(
+      'agent_unavailable',
+      `The agent "${id}" has no command in the setting ${SETTING}, and none is known for it. Known are: ${agentPresets.map((each) => each.id).join(', ')}.`,
+    );
   return {
     id,
-    title: definition.title ?? id,
-    command: definition.command,
-    args: definition.args ?? [],
-    env: definition.env ?? {},
+    title: title ?? preset.title,
+    ...preset.start,
+    ...(preset.preferred ? { preferred: preset.preferred } : {}),
+    env,
+    ...defaults,
   };
 }
 

@@ -64,4 +64,26 @@ describe('the choice of an agent', () => {
     });
     assert.equal(agentForSession(both, { source: 'deck' }).id, 'b');
   });
+
+  it('takes definitions of known agents by id or alias, with what is adjusted', () => {
+    const registry = options({
+      agents: {
+        'claude-acp': { type: 'registry', env: { A: 'b' }, default_mode: 'plan', default_model: 'opus' },
+        mine: { command: 'mine', default_model: 'm' },
+      },
+    });
+    const claude = agentForNew(registry, 'claude-acp');
+    assert.equal(claude.title, 'Claude Code');
+    assert.equal(claude.command, 'npx');
+    assert.equal(claude.preferred?.command, 'claude-agent-acp');
+    assert.deepEqual(claude.env, { A: 'b' });
+    assert.deepEqual(claude.defaults, { mode: 'plan', model: 'opus' });
+    assert.deepEqual(agentForNew(registry, 'mine').defaults, { mode: undefined, model: 'm' });
+    assert.equal(agentForSession(registry, { source: 'claude-code' }).id, 'claude-acp');
+    assert.equal(agentForSession(registry, { source: 'deck', agent: 'claude-code' }).id, 'claude-acp');
+    assert.throws(() => agentForNew(options({ agents: { x: { type: 'registry' } } }), 'x'), {
+      code: 'agent_unavailable',
+      message: /"x" has no command.*claude-code, codex/,
+    });
+  });
 });
