@@ -86,8 +86,8 @@ export function generated(): string {
   return [
     section(
       'Agent Client Protocol',
-      'Session methods of ACP v1. Unknown fields are allowed.',
-      family('session/'),
+      'Methods of ACP v1. Unknown fields are allowed.',
+      [...family('session/'), ...family('elicitation/')],
     ),
     section(
       'aster',

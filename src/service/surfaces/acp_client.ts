@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type { AgentConnection, ClientCapabilities } from '@agentclientprotocol/sdk';
 import type * as z from 'zod';
+import { SessionIdParams } from '../../protocol/acp.js';
 import type { ClientOptions } from '../../protocol/deck.js';
 import type { Methods, ServiceNotification } from '../../protocol/methods.js';
 import type { AttachedClient } from '../clients.js';
@@ -22,6 +24,8 @@ export class AcpClient implements AttachedClient {
   /** Updates of live turns that wait until the replay of their session is through. */
   private readonly held = new Map<string, SessionUpdate[]>();
   private heldBytes = 0;
+  /** Called when the next replay is through. */
+  private readonly releases: (() => void)[] = [];
   private readonly outbox: Outbox;
 
   constructor(
@@ -91,6 +95,10 @@ export class AcpClient implements AttachedClient {
   }
 
   async ask(method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
+    // Not before the peer knows the session: its replay and the answer that follows it go first.
+    const session = SessionIdParams.safeParse(params).data?.sessionId;
+    while (session !== undefined && this.held.has(session)) await this.nextRelease();
+    await setImmediate();
     signal.throwIfAborted();
     const answer: unknown = await this.connection.client.request(method, params, {
       cancellationSignal: signal,
@@ -123,6 +131,11 @@ export class AcpClient implements AttachedClient {
     this.held.delete(sessionId);
     this.heldBytes -= weigh(held);
     for (const update of held) this.send(sessionId, update);
+    for (const resolve of this.releases.splice(0)) resolve();
+  }
+
+  private nextRelease(): Promise<void> {
+    return new Promise((resolve) => this.releases.push(resolve));
   }
 
   private send(sessionId: string, update: SessionUpdate): void {
