@@ -13,7 +13,7 @@ while read -r sign pid; do
     groups=$kept
   fi
 done
-for one in $groups; do kill -KILL -- "-$one" 2>/dev/null; done
+for one in $groups; do kill -KILL "-$one" 2>/dev/null; done
 `;
 
 /**

@@ -232,10 +232,10 @@ export class Run implements UpdateSink {
     }
     if (update.type === 'usage') this.tokensAfter = update.used;
     this.entries.apply(update, raw);
-    if (update.type === 'tool' && this.live) this.terminals.heard(this.live, update.patch);
     const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
     // Titles are announced by the sessions, which know whether the agent's counts.
     if (forwarded.success && update.type !== 'info' && update.type !== 'subagent') this.rawUpdates.push(forwarded.data);
+    if (update.type === 'tool' && this.live) this.terminals.heard(this.live, update.patch);
     if (
       this.entries.pendingCharacters > MAX_PENDING_CHARACTERS ||
       this.rawUpdates.length > MAX_PENDING_UPDATES
@@ -297,7 +297,7 @@ export class Run implements UpdateSink {
     const onCancel = () => void this.askToStop(live);
     try {
       const handover = live.handover === undefined ? [] : [{ type: 'text', text: live.handover }];
-      this.tellLoss(live);
+      this.tellHandover(live);
       this.cancelling.signal.addEventListener('abort', onCancel, { once: true });
       this.prompting = true;
       const answer = await live.connection.request('session/prompt', {
@@ -314,14 +314,12 @@ export class Run implements UpdateSink {
     }
   }
 
-  /** Says in the turn that the agent has lost the session, the first time that it is prompted without it. */
-  private tellLoss(live: LiveSession): void {
-    if (!live.hasLost) return;
-    live.hasLost = false;
-    this.entries.notice(
-      'warning',
-      `${this.input.spec.title} could not go on with this session. It began anew and was handed the conversation so far.`,
-    );
+  /** Says in the turn that the agent was handed the conversation, the first time that it is prompted with it. */
+  private tellHandover(live: LiveSession): void {
+    const notice = live.handoverNotice;
+    if (!notice) return;
+    live.handoverNotice = undefined;
+    this.entries.notice(notice.severity, notice.text);
     this.flush();
   }
 

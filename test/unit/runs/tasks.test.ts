@@ -109,9 +109,9 @@ describe('background tasks', () => {
   });
 
   it('runs jobs of the service, which can be stopped', async () => {
-    const job = home.runs.tasks.run('Make a title', sessionId, async (signal) => {
-      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('off'))));
-    });
+    const until = (signal: AbortSignal) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('off'))));
+    const job = home.runs.tasks.run('Make a title', sessionId, until);
     const [task] = tasks();
     assert.equal(task?.kind, 'service');
     const [stopped] = await Promise.all([stop(task.taskId), assert.rejects(job, /off/)]);
@@ -164,7 +164,7 @@ describe('background tasks', () => {
     assert.equal(heard.at(-1)?.upserted[0]?.sessionId, sessionId);
   });
 
-  it('keeps the newest 200 that have ended', async () => {
+  it('keeps the newest 200 that have ended', () => {
     for (let n = 0; n < 205; n += 1)
       home.runs.tasks
         .start({ kind: 'service', title: `job ${n}`, sessionId, stop: () => Promise.resolve(true) })
@@ -180,7 +180,7 @@ describe('background tasks', () => {
     const [after] = tasks();
     assert.equal(after?.taskId, task?.taskId);
     assert.equal(after?.status, 'failed');
-    assert.match(after?.result ?? '', /service ended/);
+    assert.match(after.result ?? '', /service ended/);
     assert.deepEqual(await stop(task!.taskId), { stopped: false });
   });
 
