@@ -21,6 +21,7 @@ import { StatusItem } from './status_item.js';
 import { TasksModel } from './tasks/model.js';
 import { TaskOutput } from './tasks/output.js';
 import { TasksView } from './tasks/view.js';
+import { TranscriptTexts } from './transcript_texts.js';
 import { DeckModel } from './tree/model.js';
 import { SessionsView } from './tree/view.js';
 
@@ -79,6 +80,7 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     tasks,
     taskOutput,
     new TasksView(tasks, names),
+    new TranscriptTexts(client),
     language,
     new Notices(inbox, answers, panels, names, log),
     new StatusItem(model, inbox),

@@ -37,6 +37,17 @@ export const commandIds = {
   stopTask: 'sessionDeck.stopTask',
   showTaskOutput: 'sessionDeck.showTaskOutput',
   openTaskSession: 'sessionDeck.openTaskSession',
+  showTools: 'sessionDeck.showTools',
+  agents: 'sessionDeck.agents',
+  signIn: 'sessionDeck.signIn',
+  discover: 'sessionDeck.discover',
+  archive: 'sessionDeck.archive',
+  unarchive: 'sessionDeck.unarchive',
+  showArchived: 'sessionDeck.showArchived',
+  hideArchived: 'sessionDeck.hideArchived',
+  showFamily: 'sessionDeck.showFamily',
+  compareWithParent: 'sessionDeck.compareWithParent',
+  openAsText: 'sessionDeck.openAsText',
 } as const;
 export type CommandId = (typeof commandIds)[keyof typeof commandIds];
 
@@ -62,6 +73,7 @@ export const contextKeys = {
   /** `starting`, `ready`, `failed`: what the empty view says. */
   service: 'sessionDeck.service',
   filtered: 'sessionDeck.filtered',
+  archivedShown: 'sessionDeck.archivedShown',
   hasAgents: 'sessionDeck.hasAgents',
   /** A transcript panel is the active editor. */
   panelActive: 'sessionDeck.panelActive',
@@ -71,3 +83,5 @@ export const contextKeys = {
 export const PANEL_TYPE = 'sessionDeck.transcript';
 export const DIFF_SCHEME = 'session-deck-diff';
 export const TASK_SCHEME = 'session-deck-task';
+/** Whole transcripts as text, which the service writes. */
+export const TRANSCRIPT_SCHEME = 'session-deck';

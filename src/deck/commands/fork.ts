@@ -5,7 +5,7 @@ import type { Turn } from '../../protocol/entry.js';
 import type { SessionRow } from '../../protocol/session.js';
 import type { Deck } from '../deck.js';
 import { plainLine, relativeTime } from '../format.js';
-import { shortTitle } from '../tree/items.js';
+import { agentName, shortTitle } from '../tree/items.js';
 
 const { l10n } = vscode;
 const TURNS = 200;
@@ -69,6 +69,25 @@ async function pickTurn(deck: Deck, row: SessionRow): Promise<string | undefined
   }
 }
 
+/**
+ * Asks in which agent the fork goes on, when there is a choice: the parent's own first. Resolves with its id, or with
+ * an empty text for the parent's own; undefined: not chosen.
+ */
+async function pickAgent(deck: Deck, row: SessionRow): Promise<string | undefined> {
+  const agents = deck.model.status?.agents ?? [];
+  const others = agents.filter(({ id }) => id !== row.agent);
+  // What the parent's agent is, only the service knows when the session came from a tool's own files.
+  if (!vscode.workspace.isTrusted || others.length === 0 || (row.agent === undefined && agents.length <= 1))
+    return '';
+  const own = { label: agentName(row, deck.model.agentTitle), description: l10n.t('as before'), id: '' };
+  const items = others.map(({ id, title }) => ({ label: plainLine(title), description: '', id }));
+  const chosen = await vscode.window.showQuickPick([own, ...items], {
+    title: l10n.t('Fork “{0}”', shortTitle(row)),
+    placeHolder: l10n.t('Agent in which the fork goes on'),
+  });
+  return chosen?.id;
+}
+
 function changedText(files: readonly string[]): string {
   if (files.length === 0) return l10n.t('No file changed since.');
   const names = files.slice(0, SHOWN_FILES).join(', ');
@@ -77,13 +96,15 @@ function changedText(files: readonly string[]): string {
 }
 
 /**
- * Forks a session after a completed turn: asks where, says what is kept and which files changed since, asks for a name,
- * and opens the new session. With `boundaryEntryId` the place is known already.
+ * Forks a session after a completed turn: asks where and in which agent, says what is kept and which files changed since,
+ * asks for a name, and opens the new session. With `boundaryEntryId` the place is known already.
  */
 export async function fork(deck: Deck, row: SessionRow, boundaryEntryId?: string): Promise<void> {
   const { sessionId } = row;
   const boundary = boundaryEntryId ?? (await pickTurn(deck, row));
   if (boundary === undefined) return;
+  const agent = await pickAgent(deck, row);
+  if (agent === undefined) return;
   const preview = await vscode.window.withProgress(
     { location: vscode.ProgressLocation.Window, title: l10n.t('Looking for changed files…') },
     () => deck.client.request('deck/fork/preview', { sessionId, boundaryEntryId: boundary }),
@@ -111,6 +132,7 @@ export async function fork(deck: Deck, row: SessionRow, boundaryEntryId?: string
         ...(dirty === undefined ? {} : { dirty }),
       },
     },
+    ...(agent === '' ? {} : { _meta: { agent } }),
   });
   deck.panels.show(result.sessionId, title);
   await deck.client.request('deck/session/rename', { sessionId: result.sessionId, title });

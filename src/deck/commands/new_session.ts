@@ -15,17 +15,17 @@ async function pickFolder(): Promise<string | undefined> {
   return (await vscode.window.showQuickPick(items, { placeHolder }))?.uri.fsPath;
 }
 
-async function pickAgent(): Promise<string | undefined> {
+async function pickAgent({ model }: Deck): Promise<string | undefined> {
   const { agents, defaultAgent } = readSettings();
   const ids = Object.keys(agents);
   if (ids.length <= 1) return ids[0];
   if (defaultAgent !== undefined && ids.includes(defaultAgent)) return defaultAgent;
-  const items = ids.map((id) => ({ label: agents[id]?.title ?? id, description: id, id }));
+  const items = ids.map((id) => ({ label: agents[id]?.title ?? model.agentTitle(id), description: id, id }));
   return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Agent of the new session') }))?.id;
 }
 
-/** Starts a session with a configured agent and opens it, ready for the first prompt. */
-export async function newSession(deck: Deck): Promise<void> {
+/** Starts a session with a configured agent, `chosen` or asked for, and opens it, ready for the first prompt. */
+export async function newSession(deck: Deck, chosen?: string): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     const manage = l10n.t('Manage Workspace Trust');
     const choice = await vscode.window.showWarningMessage(
@@ -36,12 +36,7 @@ export async function newSession(deck: Deck): Promise<void> {
     return;
   }
   if (Object.keys(readSettings().agents).length === 0) {
-    const configure = l10n.t('Configure Agents');
-    const choice = await vscode.window.showInformationMessage(
-      l10n.t('No agent is configured yet.'),
-      configure,
-    );
-    if (choice === configure) await vscode.commands.executeCommand(commandIds.configureAgents);
+    await vscode.commands.executeCommand(commandIds.agents);
     return;
   }
   const cwd = await pickFolder();
@@ -50,12 +45,12 @@ export async function newSession(deck: Deck): Promise<void> {
       await vscode.window.showInformationMessage(l10n.t('Open a folder first: a session works in one.'));
     return;
   }
-  const agent = await pickAgent();
+  const agent = chosen ?? (await pickAgent(deck));
   if (agent === undefined) return;
   const { sessionId } = await vscode.window.withProgress(
     {
       location: vscode.ProgressLocation.Notification,
-      title: l10n.t('Starting {0}…', agent),
+      title: l10n.t('Starting {0}…', deck.model.agentTitle(agent)),
       cancellable: true,
     },
     (_progress, token) =>

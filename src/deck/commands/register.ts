@@ -1,11 +1,18 @@
 import * as vscode from 'vscode';
+import * as z from 'zod';
 import type { SessionRow } from '../../protocol/session.js';
+import { discover } from '../agents/discover.js';
+import { manageAgents, pickConfigured } from '../agents/manage.js';
+import { signIn, wantsSignIn } from '../agents/sign_in.js';
 import type { Deck } from '../deck.js';
 import { messageOf } from '../errors.js';
 import { type CommandId, commandIds, SETTINGS_SECTION, settingIds } from '../ids.js';
 import { notify } from '../notify.js';
 import type { TranscriptPanel } from '../panel/transcript_panel.js';
 import { titleOf } from '../tree/items.js';
+import { archive, unarchive } from './archive.js';
+import { compareWithParent, openAsText } from './compare.js';
+import { showFamily } from './family.js';
 import { fork } from './fork.js';
 import { nextWaiting, onItem, openWaiting } from './inbox.js';
 import { newSession } from './new_session.js';
@@ -14,9 +21,13 @@ import { rename } from './rename.js';
 import { compact, interject, prompt } from './steer.js';
 import { target, targets } from './target.js';
 import { openTaskSession, showTaskOutput, stopTask } from './tasks.js';
+import { showTools } from './tools.js';
 import { chooseGrouping, filterTree, goToTurn, toggleAllFolders } from './tree.js';
 
 const { l10n } = vscode;
+
+/** What an error that wants a sign-in passes. */
+const AgentNode = z.object({ kind: z.literal('agent'), agent: z.string() });
 
 type Handler = (deck: Deck, ...args: unknown[]) => unknown;
 
@@ -25,6 +36,15 @@ const onSession =
   async (deck, node) => {
     const row = await target(deck, node, placeHolder());
     if (row) await run(deck, row);
+  };
+
+const onSessions =
+  (placeHolder: () => string, run: (deck: Deck, rows: readonly SessionRow[]) => unknown): Handler =>
+  async (deck, node, selected) => {
+    const rows = targets(deck, node, selected);
+    if (rows.length > 0) return run(deck, rows);
+    const row = await target(deck, undefined, placeHolder());
+    return row && run(deck, [row]);
   };
 
 const onPanel =
@@ -69,12 +89,7 @@ const handlers: Record<CommandId, Handler> = {
   ),
   [commandIds.compact]: onSession(() => l10n.t('Session to compact'), compact),
   [commandIds.rename]: onSession(() => l10n.t('Session to rename'), rename),
-  [commandIds.delete]: async (deck, node, selected) => {
-    const rows = targets(deck, node, selected);
-    if (rows.length > 0) return remove(deck, rows);
-    const row = await target(deck, undefined, l10n.t('Session to delete'));
-    return row && remove(deck, [row]);
-  },
+  [commandIds.delete]: onSessions(() => l10n.t('Session to delete'), remove),
   [commandIds.undoDelete]: (deck) => undoDelete(deck),
   [commandIds.copySessionId]: onSession(
     () => l10n.t('Session whose id is copied'),
@@ -112,7 +127,39 @@ const handlers: Record<CommandId, Handler> = {
   [commandIds.stopTask]: stopTask,
   [commandIds.showTaskOutput]: showTaskOutput,
   [commandIds.openTaskSession]: openTaskSession,
+  [commandIds.showTools]: onSession(() => l10n.t('Session whose tools are shown'), showTools),
+  [commandIds.agents]: (deck) => manageAgents(deck),
+  [commandIds.signIn]: async (deck, node) => {
+    const named = AgentNode.safeParse(node).data?.agent ?? targets(deck, node, undefined)[0]?.agent;
+    const agent = named ?? (await pickConfigured(deck, l10n.t('Agent to sign in to')))?.id;
+    if (agent !== undefined) await signIn(deck, agent, deck.model.agentTitle(agent));
+  },
+  [commandIds.discover]: async (deck) => {
+    const agent = await pickConfigured(deck, l10n.t('Agent whose sessions are listed'));
+    if (agent) await discover(deck, agent.id, agent.title);
+  },
+  [commandIds.archive]: onSessions(() => l10n.t('Session to archive'), archive),
+  [commandIds.unarchive]: onSessions(() => l10n.t('Session to list again'), unarchive),
+  [commandIds.showArchived]: ({ model }) => model.showArchived(true),
+  [commandIds.hideArchived]: ({ model }) => model.showArchived(false),
+  [commandIds.showFamily]: onSession(() => l10n.t('Session whose forks are shown'), showFamily),
+  [commandIds.compareWithParent]: onSession(
+    () => l10n.t('Fork to compare with its parent'),
+    compareWithParent,
+  ),
+  [commandIds.openAsText]: onSession(() => l10n.t('Session to open as text'), openAsText),
 };
+
+/** Says what went wrong, with the way out that there is: to sign in, or the log. */
+async function tellError(deck: Deck, error: unknown): Promise<void> {
+  const agent = wantsSignIn(error);
+  const login = l10n.t('Sign In…');
+  const showLog = l10n.t('Show Log');
+  const chosen = await notify.error(messageOf(error), ...(agent === undefined ? [] : [login]), showLog);
+  if (chosen === showLog) deck.log.show();
+  if (chosen === login && agent !== undefined)
+    await vscode.commands.executeCommand(commandIds.signIn, { kind: 'agent', agent });
+}
 
 /** Registers every command; what goes wrong is said once, with a way to the log. */
 export function registerCommands(deck: Deck): vscode.Disposable[] {
@@ -123,8 +170,7 @@ export function registerCommands(deck: Deck): vscode.Disposable[] {
       } catch (error) {
         if (error instanceof vscode.CancellationError) return;
         deck.log.error(`${id}: ${messageOf(error)}`);
-        const showLog = l10n.t('Show Log');
-        if ((await notify.error(messageOf(error), showLog)) === showLog) deck.log.show();
+        await tellError(deck, error);
       }
     }),
   );

@@ -2,7 +2,9 @@ import * as vscode from 'vscode';
 import type { SessionRow } from '../../protocol/session.js';
 import type { Deck } from '../deck.js';
 import { messageOf } from '../errors.js';
+import { notify } from '../notify.js';
 import { titleOf } from '../tree/items.js';
+import { archive } from './archive.js';
 
 const { l10n } = vscode;
 
@@ -37,11 +39,10 @@ function detail(rows: readonly SessionRow[]): string {
 export async function remove(deck: Deck, rows: readonly SessionRow[]): Promise<void> {
   if (rows.length === 0) return;
   const yes = l10n.t('Delete');
-  const choice = await vscode.window.showWarningMessage(
-    question(rows),
-    { modal: true, detail: detail(rows) },
-    yes,
-  );
+  const instead = l10n.t('Archive Instead');
+  const kept = rows.filter(({ archived, unreadable }) => !archived && unreadable === undefined);
+  const choice = await notify.ask(question(rows), detail(rows), yes, ...(kept.length > 0 ? [instead] : []));
+  if (choice === instead) return archive(deck, kept);
   if (choice !== yes) return;
   const deleted: SessionRow[] = [];
   const failures: string[] = [];
@@ -53,8 +54,7 @@ export async function remove(deck: Deck, rows: readonly SessionRow[]): Promise<v
       failures.push(`“${titleOf(row)}”: ${messageOf(error)}`);
     }
   }
-  if (failures.length > 0)
-    void vscode.window.showErrorMessage(l10n.t('Not deleted: {0}', failures.join('; ')));
+  if (failures.length > 0) void notify.error(l10n.t('Not deleted: {0}', failures.join('; ')));
   const [first] = deleted;
   if (!first) return;
   const undo = l10n.t('Undo');

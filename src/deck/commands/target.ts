@@ -41,7 +41,9 @@ async function pickSession(deck: Deck, placeHolder: string): Promise<SessionRow 
   const { sessions } = await deck.client.request('aster/session/list', { limit: PICK });
   const items = sessions.map((row) => ({
     label: titleOf(row),
-    description: [stateWord(row), agentName(row)].filter((part) => part !== undefined).join(' · '),
+    description: [stateWord(row), agentName(row, deck.model.agentTitle)]
+      .filter((part) => part !== undefined)
+      .join(' · '),
     detail: row.cwd,
     row,
   }));

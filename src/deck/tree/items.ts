@@ -23,8 +23,11 @@ const sourceNames: Record<SourceKind, string> = {
   agent: 'Agent',
 };
 
-export function agentName(row: Pick<SessionRow, 'agent' | 'source'>): string {
-  return row.agent ?? sourceNames[row.source];
+/** The title of an agent by its id, as far as it is known. */
+export type AgentTitles = (id: string) => string;
+
+export function agentName(row: Pick<SessionRow, 'agent' | 'source'>, titles: AgentTitles): string {
+  return row.agent === undefined ? sourceNames[row.source] : titles(row.agent);
 }
 
 export function titleOf(row: SessionRow): string {
@@ -55,7 +58,7 @@ export function stateWord(row: SessionRow): string | undefined {
     case 'failed':
       return l10n.t('Failed');
     case 'idle':
-      return undefined;
+      return row.archived ? l10n.t('Archived') : undefined;
   }
 }
 
@@ -70,19 +73,20 @@ function icon(row: SessionRow): vscode.ThemeIcon {
     case 'failed':
       return colored('error', 'list.errorForeground');
     case 'idle':
+      if (row.archived) return new vscode.ThemeIcon('archive');
       if (row.parent?.relation === 'fork') return new vscode.ThemeIcon('repo-forked');
       if (row.parent?.relation === 'subagent') return new vscode.ThemeIcon('type-hierarchy-sub');
       return new vscode.ThemeIcon('comment-discussion');
   }
 }
 
-function tooltip(row: SessionRow): vscode.MarkdownString {
+function tooltip(row: SessionRow, titles: AgentTitles): vscode.MarkdownString {
   const lines = [`**${escapeMarkdown(titleOf(row))}**`];
   const preview = plainLine(row.preview ?? '');
   if (preview !== '' && preview !== titleOf(row)) lines.push(escapeMarkdown(preview));
   const facts = [
     stateWord(row),
-    agentName(row),
+    agentName(row, titles),
     row.model,
     row.messageCount === undefined ? undefined : l10n.t('{0} messages', row.messageCount),
   ];
@@ -100,10 +104,12 @@ function contextValue(row: SessionRow): string {
   const words = ['session', row.source === 'deck' ? 'own' : 'tool', row.state];
   if (row.state === 'running' || row.state === 'needs_input') words.push('active');
   if (row.unreadable !== undefined) words.push('unreadable');
+  words.push(row.archived ? 'archived' : 'listed');
+  if (row.parent?.relation === 'fork') words.push('fork');
   return words.join(':');
 }
 
-function sessionItem(node: Extract<DeckNode, { kind: 'session' }>): vscode.TreeItem {
+function sessionItem(node: Extract<DeckNode, { kind: 'session' }>, titles: AgentTitles): vscode.TreeItem {
   const { row, parent } = node;
   const item = new vscode.TreeItem(
     shortTitle(row),
@@ -115,10 +121,10 @@ function sessionItem(node: Extract<DeckNode, { kind: 'session' }>): vscode.TreeI
   item.id = `session:${above}${row.sessionId}`;
   item.description = word === undefined ? time : `${word} · ${time}`;
   item.iconPath = icon(row);
-  item.tooltip = tooltip(row);
+  item.tooltip = tooltip(row, titles);
   item.contextValue = contextValue(row);
   item.accessibilityInformation = {
-    label: [titleOf(row), word, agentName(row), time].filter((part) => part !== undefined).join(', '),
+    label: [titleOf(row), word, agentName(row, titles), time].filter((part) => part !== undefined).join(', '),
   };
   item.command = { command: commandIds.open, title: l10n.t('Open'), arguments: [node] };
   return item;
@@ -134,15 +140,15 @@ const dayNames: Record<DayClass, () => string> = {
 const isDay = (name: string): name is DayClass => Object.hasOwn(dayNames, name);
 const isSource = (name: string): name is SourceKind => Object.hasOwn(sourceNames, name);
 
-function groupName(group: Group): string {
+function groupName(group: Group, titles: AgentTitles): string {
   if (group.kind === 'active') return l10n.t('Running and waiting');
   if (group.kind === 'date') return isDay(group.name) ? dayNames[group.name]() : group.name;
-  if (group.kind === 'agent') return isSource(group.name) ? sourceNames[group.name] : group.name;
+  if (group.kind === 'agent') return isSource(group.name) ? sourceNames[group.name] : titles(group.name);
   return group.name === '' ? l10n.t('Unknown folder') : path.basename(group.name) || group.name;
 }
 
-function groupItem(group: Group): vscode.TreeItem {
-  const item = new vscode.TreeItem(groupName(group), vscode.TreeItemCollapsibleState.Expanded);
+function groupItem(group: Group, titles: AgentTitles): vscode.TreeItem {
+  const item = new vscode.TreeItem(groupName(group, titles), vscode.TreeItemCollapsibleState.Expanded);
   item.id = `group:${group.key}`;
   item.contextValue = 'group';
   item.description = String(group.rows.length);
@@ -158,12 +164,12 @@ function moreItem(): vscode.TreeItem {
   return item;
 }
 
-export function toItem(node: DeckNode): vscode.TreeItem {
+export function toItem(node: DeckNode, titles: AgentTitles): vscode.TreeItem {
   switch (node.kind) {
     case 'group':
-      return groupItem(node.group);
+      return groupItem(node.group, titles);
     case 'session':
-      return sessionItem(node);
+      return sessionItem(node, titles);
     case 'more':
       return moreItem();
   }

@@ -18,6 +18,7 @@ export class DeckModel implements vscode.Disposable {
   private readonly childRows = new Map<string, readonly SessionRow[]>();
   private cursor: string | undefined;
   private query = '';
+  private archived = false;
   private generation = 0;
   /** Pages that are loaded, and are loaded again on a refresh. */
   private pages = 1;
@@ -40,9 +41,10 @@ export class DeckModel implements vscode.Disposable {
           this.reloadSoon();
           return;
         }
+        const isShown = (row: SessionRow) => !row.archived || this.archived;
         this.rows.apply(
-          upserted.filter((row) => row.parent?.relation !== 'subagent'),
-          removed,
+          upserted.filter((row) => row.parent?.relation !== 'subagent' && isShown(row)),
+          [...removed, ...upserted.filter((row) => !isShown(row)).map(({ sessionId }) => sessionId)],
         );
         this.changed.fire();
       }),
@@ -80,6 +82,21 @@ export class DeckModel implements vscode.Disposable {
     this.pages = 1;
     this.reloadSoon();
   }
+
+  get showsArchived(): boolean {
+    return this.archived;
+  }
+
+  showArchived(shown: boolean): void {
+    if (shown === this.archived) return;
+    this.archived = shown;
+    this.pages = 1;
+    this.reloadSoon();
+  }
+
+  /** The title of an agent, or its id while it is not known. */
+  readonly agentTitle = (id: string): string =>
+    this.lastStatus?.agents.find((agent) => agent.id === id)?.title ?? id;
 
   setGroupBy(groupBy: GroupBy): void {
     this.groupBy = groupBy;
@@ -131,6 +148,7 @@ export class DeckModel implements vscode.Disposable {
       limit: PAGE,
       ...(cursor === undefined ? {} : { cursor }),
       ...(this.query === '' ? {} : { query: this.query }),
+      archived: this.archived ? ('include' as const) : ('exclude' as const),
     };
   }
 

@@ -45,7 +45,7 @@ export class SessionsView implements vscode.TreeDataProvider<DeckNode>, vscode.D
   }
 
   getTreeItem(node: DeckNode): vscode.TreeItem {
-    return toItem(node);
+    return toItem(node, this.model.agentTitle);
   }
 
   async getChildren(node?: DeckNode): Promise<DeckNode[]> {
@@ -108,6 +108,7 @@ export class SessionsView implements vscode.TreeDataProvider<DeckNode>, vscode.D
       void vscode.commands.executeCommand('setContext', key, value);
     set(contextKeys.service, service);
     set(contextKeys.filtered, this.model.filter !== '');
+    set(contextKeys.archivedShown, this.model.showsArchived);
     set(contextKeys.hasAgents, (this.model.status?.agents.length ?? 0) > 0);
   }
 }
