@@ -269,4 +269,26 @@ describe('questions over the wire, with windows and ACP clients', function () {
     ]);
     assert.equal(fs.existsSync(file('other.txt')), false);
   });
+
+  it('reads a file itself when the client that was asked vanishes', async () => {
+    const owner = await place.open({ fs: { readTextFile: true } });
+    owner.rpc.answers.set('fs/read_text_file', silent);
+    const sessionId = await owner.begin();
+    fs.writeFileSync(path.join(place.workspace, 'kept.txt'), 'on disk');
+    const keeper = await place.open();
+    void owner.prompt(sessionId, 'readfile kept.txt').catch(() => undefined);
+    await until(() => requests(owner, 'fs/read_text_file')[0], 'the request');
+    owner.vanish();
+    await keeper.load(sessionId);
+    await until(() => keeper.text(sessionId).includes('read: "on disk"'), 'the turn goes on');
+  });
+
+  it('writes nothing when no turn runs', async () => {
+    const acp = await place.open();
+    const sessionId = await acp.begin();
+    await acp.prompt(sessionId, 'latewrite late.txt too late');
+    await until(() => acp.text(sessionId) !== '', 'the agent says how it went');
+    assert.match(acp.text(sessionId), /^write failed: -32600 .*no turn is running/);
+    assert.equal(fs.existsSync(path.join(place.workspace, 'late.txt')), false);
+  });
 });

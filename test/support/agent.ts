@@ -38,6 +38,7 @@
  *   readfile PATH [LINE [LIMIT]]  reads a file through the client (PATH below the session's cwd), says "read: JSON" or
  *                     "read failed: CODE MESSAGE"
  *   writefile PATH TEXT  writes a file through the client, says "written" or "write failed: CODE MESSAGE"
+ *   latewrite PATH TEXT  does the same 100 ms after the turn was answered
  *   terminal COMMAND  runs the command in a terminal of the client, shows it as a tool call, waits, releases it, then says
  *                     "exit CODE" or the signal, and ", truncated" when its output was cut
  *   background COMMAND  the same without waiting and releasing; says the terminal's id
@@ -460,6 +461,10 @@ const verbs: Record<string, ((turn: Turn, rest: string) => Promise<unknown>) | u
       .then(({ content }) => `read: ${JSON.stringify(content)}`)
       .catch((error: unknown) => `read failed: ${failure(error)}`);
     await say(session, client, said);
+  },
+  latewrite: (turn, rest) => {
+    setTimeout(() => void verbs['writefile']?.(turn, rest), 100);
+    return Promise.resolve();
   },
   async writefile({ session, client }, rest) {
     const [name = '', ...words] = rest.split(' ');

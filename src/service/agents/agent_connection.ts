@@ -248,6 +248,8 @@ export class AgentConnection {
 
   private async answer(method: HostMethod, params: unknown, signal: AbortSignal): Promise<unknown> {
     const parsed = OfSession.safeParse(params);
+    // Asked while somebody signs in, say: it belongs to no transcript in which a person would see it.
+    if (!parsed.success && method === 'elicitation/create') return { action: 'cancel' };
     if (!parsed.success) throw RequestError.invalidParams(undefined, 'sessionId is missing');
     const listener = this.listeners.get(parsed.data.sessionId);
     if (!listener) throw RequestError.sessionNotFound(parsed.data.sessionId);
