@@ -6,6 +6,7 @@ import type { FoundFile, SessionHead, Source } from '../sources/source.js';
 import type { FileRecord, SessionData } from './data.js';
 import { type Files, isBehind } from './files.js';
 import { fromHead } from './heads.js';
+import type { HiddenSessions } from './hidden.js';
 import { FILE_GONE, type Indexer } from './indexer.js';
 import type { Moves } from './moves.js';
 import type { SessionRecord } from './record.js';
@@ -23,6 +24,7 @@ export interface CatalogueParts {
   readonly sources: readonly Source[];
   readonly indexer: Indexer;
   readonly moves: Moves;
+  readonly hidden: Pick<HiddenSessions, 'has'>;
   readonly log: Log;
 }
 
@@ -126,6 +128,8 @@ export class Catalogue {
   }
 
   private isNews(found: FoundFile): boolean {
+    const { hidden } = this.parts;
+    if (hidden.has(found.sessionId) || hidden.has(found.parentSessionId ?? '')) return false;
     const file = this.parts.files.get(found.path);
     if (!file) return true;
     if (file.size !== found.size || file.mtimeMs !== found.mtimeMs || file.ino !== found.ino) return true;
@@ -141,7 +145,7 @@ export class Catalogue {
     const moves = new Map<string, string>();
     for (const one of looked) {
       const { file, head, source } = one;
-      if (moving.isTouched(file.path, mark)) continue;
+      if (moving.isTouched(file.path, mark) || this.parts.hidden.has(head.sessionId)) continue;
       const known = files.get(file.path);
       if (!known && gone.has(file.path)) continue;
       const moved = known || records.has(head.sessionId) ? undefined : files.get(left.get(file.path) ?? '');

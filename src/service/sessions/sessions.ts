@@ -58,9 +58,11 @@ import { family } from './family.js';
 import { Files } from './files.js';
 import { Forks } from './fork.js';
 import { Imported, isUnread } from './imported.js';
+import { HiddenSessions } from './hidden.js';
 import { IndexWriter } from './index_writer.js';
 import { Indexer } from './indexer.js';
 import { type Details, info } from './info.js';
+import { lastTurn, type TurnTexts } from './last_turn.js';
 import { acpList, list } from './list.js';
 import { Moves } from './moves.js';
 import { Operations } from './operations.js';
@@ -126,6 +128,7 @@ export class Sessions {
   private readonly indexer: Indexer;
   private readonly catalogue: Catalogue;
   private readonly reader: Reader;
+  private readonly hidden: HiddenSessions;
   private readonly cursors: Cursors;
   private readonly watchers: Watchers;
   private readonly changes: Changes;
@@ -176,7 +179,17 @@ export class Sessions {
       },
     });
     const moves = new Moves();
-    this.catalogue = new Catalogue({ data, files, shelf, sources, indexer: this.indexer, moves, log });
+    this.hidden = new HiddenSessions(data);
+    this.catalogue = new Catalogue({
+      data,
+      files,
+      shelf,
+      sources,
+      indexer: this.indexer,
+      moves,
+      hidden: this.hidden,
+      log,
+    });
     this.reader = new Reader(data, shelf, files, this.indexer, renderer);
     this.cursors = new Cursors(secretOf(data, store.mode.readOnly));
     this.changes = new Changes(shelf.book, clients, (client) => this.status(client));
@@ -496,6 +509,31 @@ export class Sessions {
     if (!isUnread(record)) return record;
     await untilAborted(this.parts.runs().fetchHistory(client, record), signal);
     return this.resolve(client, sessionId, cwd);
+  }
+
+  /** What was said in the last turn of a session; undefined when none of it is here. Throws `session_unavailable`. */
+  async lastTurn(sessionId: string): Promise<TurnTexts | undefined> {
+    await this.reader.freshen(this.shelf.current(sessionId));
+    return lastTurn(this.data, this.reader, this.shelf.current(sessionId));
+  }
+
+  /** A session that an agent has for a small job is no session to show: what it leaves on disk or in lists stays away. */
+  hide(agent: string, agentSession: string): void {
+    const { shelf, files, data } = this;
+    this.hidden.add(agentSession);
+    this.agentLists.hide(agent, agentSession);
+    const found = this.agentLists.unread(agent, agentSession) ?? shelf.book.get(agentSession);
+    if (!found || found.source === 'deck') return;
+    const file = files.ofSession(found.id);
+    // Without a place in the trash it is no deletion of a person: it is removed in the background.
+    shelf.saveAll([{ ...found, deletedAt: Date.now() }], {
+      alongside: () => {
+        if (file) data.removeFile(file.path);
+      },
+    });
+    if (file) files.forget(file.path);
+    this.watchers.forget(found.id);
+    this.follow(this.maintain());
   }
 
   /** A session of ours and the file that its agent writes are one session: the file gets no row of its own. */
