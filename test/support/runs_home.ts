@@ -8,6 +8,8 @@ import type { Entry, Turn } from '../../src/protocol/entry.js';
 import { DomainError } from '../../src/protocol/errors.js';
 import type { SessionRow } from '../../src/protocol/session.js';
 import { AgentPool, type AgentPoolOptions } from '../../src/service/agents/agent_pool.js';
+import { Agents } from '../../src/service/runs/agent_rules.js';
+import { Discovery } from '../../src/service/runs/discovery.js';
 import type { RunSessions } from '../../src/service/runs/ports.js';
 import { Runs } from '../../src/service/runs/runs.js';
 import type { RunTiming } from '../../src/service/runs/timing.js';
@@ -35,6 +37,7 @@ export class RunsHome {
   sessions!: Sessions;
   private store!: Store;
   pool!: AgentPool;
+  private agentRules: Agents | undefined;
   private life = { over: false };
   private readonly all = new TestClient('all', {
     workspaces: [],
@@ -103,6 +106,16 @@ export class RunsHome {
     return client;
   }
 
+  /** The rules of the agents themselves; made when they are first asked for, since they list sessions by themselves. */
+  get agents(): Agents {
+    const { pool, sessions, log } = this;
+    this.agentRules ??= new Agents({
+      agents: pool,
+      discovery: new Discovery({ agents: pool, lists: sessions.agentLists, log }),
+    });
+    return this.agentRules;
+  }
+
   /** All entries, whole. */
   async entries(sessionId: string): Promise<Entry[]> {
     const entries: Entry[] = [];
@@ -166,6 +179,7 @@ export class RunsHome {
       isWatching: (client, id) => sessions.isWatching(client, id),
       replay: (id) => sessions.replay(id),
       importing: (id) => sessions.importing(id),
+      forkPoint: (id) => sessions.forkPoint(id),
       writer: mortal(writer, alive),
     };
     this.runs = new Runs({
