@@ -235,7 +235,10 @@ const formSchema: acp.ElicitationSchema = {
   required: ['name'],
 };
 const FormSchema = z.custom<acp.ElicitationSchema>((value) => typeof value === 'object');
-const FormContent = z.record(z.string(), z.unknown()).nullish().transform((content) => content ?? {});
+const FormContent = z
+  .record(z.string(), z.unknown())
+  .nullish()
+  .transform((content) => content ?? {});
 const failure = (error: unknown) =>
   error instanceof acp.RequestError ? `${error.code} ${error.message}` : String(error);
 

@@ -50,7 +50,7 @@ export class RunQuestions {
     const { entries } = this.parts;
     const patch = parseToolCall(params.toolCall);
     const call = patch && entries.tool(patch);
-    const title = params.toolCall.title ?? call?.title ?? 'Permission';
+    const title = params.toolCall.title?.trim() || call?.title || 'Permission';
     const facts = this.facts(uuid(), entries.permission(title, params.options));
     return this.ask<PermissionResult>(params, agentSignal, {
       item: permissionItem(facts, title, call, params),

@@ -258,6 +258,23 @@ describe('what the store keeps', () => {
     store.runs.addPermission({ ...question, id: 'p2' });
     store.runs.endPermission('p2', { optionId: 'allow', endedAt: 2 });
     assert.deepEqual(store.runs.openPermissions(), [question]);
+    assert.deepEqual(store.runs.inboxRow('p1'), { sessionId: 'one', kind: 'question', closed: false });
+    assert.deepEqual(store.runs.inboxRow('p2'), { sessionId: 'one', kind: 'question', closed: true });
+  });
+
+  it('is runs that failed until somebody has seen it', async () => {
+    const run = { sessionId: 'one', kind: 'prompt' as const, agent: 'a', startedAt: 1 };
+    for (const id of ['f1', 'f2', 'f3']) store.runs.addRun({ ...run, id, turnId: `t-${id}` });
+    store.runs.endRun('f1', { status: 'failed', error: 'broken', endedAt: 2 });
+    store.runs.endRun('f2', { status: 'failed', endedAt: 3 });
+    store.runs.endRun('f3', { status: 'completed', endedAt: 4 });
+    store.runs.dismissRun('f2', 5);
+    await reopen();
+    assert.deepEqual(store.runs.failedRuns(10), [{ id: 'f1', sessionId: 'one', error: 'broken', endedAt: 2 }]);
+    assert.deepEqual(
+      ['f1', 'f2', 'f3'].map((id) => store.runs.inboxRow(id)?.closed),
+      [false, true, undefined],
+    );
   });
 
   it('is the answer to an operation until it is too old, and texts by key', async () => {
