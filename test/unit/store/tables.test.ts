@@ -270,7 +270,9 @@ describe('what the store keeps', () => {
     store.runs.endRun('f3', { status: 'completed', endedAt: 4 });
     store.runs.dismissRun('f2', 5);
     await reopen();
-    assert.deepEqual(store.runs.failedRuns(10), [{ id: 'f1', sessionId: 'one', error: 'broken', endedAt: 2 }]);
+    assert.deepEqual(store.runs.failedRuns(10), [
+      { id: 'f1', sessionId: 'one', error: 'broken', endedAt: 2 },
+    ]);
     assert.deepEqual(
       ['f1', 'f2', 'f3'].map((id) => store.runs.inboxRow(id)?.closed),
       [false, true, undefined],
