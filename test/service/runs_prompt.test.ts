@@ -423,8 +423,9 @@ describe('runs: prompts', function () {
     await run(client, sessionId, 'heard');
     const entries = brief(await home.entries(sessionId));
     assert.deepEqual(entries.slice(0, 3), ['user: echo red', 'assistant: red', 'user: heard']);
-    assert.match(entries[3] ?? '', /User: echo red[^]*Assistant: red/);
-    assert.doesNotMatch(entries[3] ?? '', /green/);
+    assert.match(entries[3] ?? '', /^notice: .* was handed the conversation before this fork as text/);
+    assert.match(entries[4] ?? '', /User: echo red[^]*Assistant: red/);
+    assert.doesNotMatch(entries[4] ?? '', /green/);
     await run(client, sessionId, 'heard');
     assert.doesNotMatch(brief(await home.entries(sessionId)).at(-1) ?? '', /earlier-conversation/);
     assert.equal((await home.entries(id)).length, 4);

@@ -51,8 +51,8 @@ export class LiveSession implements AgentSessionListener {
   workspace: Pick<RunSession, 'cwd' | 'directories'> | undefined;
   /** Text that tells the agent what happened before; goes in front of the next prompt. */
   handover: string | undefined;
-  /** The agent had this session and could not go on with it; nobody was told yet. */
-  hasLost = false;
+  /** What the transcript is to say of that, until it has said it. */
+  handoverNotice: { readonly severity: 'info' | 'warning'; readonly text: string } | undefined;
   /** What the agent said about what can be chosen, so far. */
   announced: Announced = {};
   /** Those that it was given when the session was opened. */

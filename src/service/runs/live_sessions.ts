@@ -6,6 +6,7 @@ import { specKey, type AgentPool } from '../agents/agent_pool.js';
 import type { AgentSpec } from '../agents/agent_process.js';
 import { isUnread } from '../sessions/imported.js';
 import { announcedInAnswer, isLegacyModel, modelIn } from '../agents/announced.js';
+import { isAgentOf } from './agent_choice.js';
 import { fulfil, wishesIn, wishesOf } from './choices.js';
 import { Handover } from './handover.js';
 import { History } from './import.js';
@@ -152,25 +153,80 @@ export class LiveSessions {
     if (continued) return continued;
     const { mcpServers, timing, log } = this.parts;
     const before = this.parts.remembered(session.id);
-    const { agentSession, model, answer } = await this.newAgentSession(
-      connection,
-      session,
-      mcpServers.of(session.id),
-    );
-    const live = this.attach(session.id, agentSession, connection, model);
+    const servers = mcpServers.of(session.id);
+    const forked = await this.forkNatively(session, connection, servers);
+    const { agentSession, model, answer } =
+      forked ?? (await this.newAgentSession(connection, session, servers));
+    const live = this.attach(session.id, agentSession, connection, model, forked !== undefined);
     live.opened(answer);
     await fulfil(live, wishesIn(before), timing.chooseMs, log);
-    const handover = new Handover();
-    for await (const entries of this.parts.sessions.replay(session.id))
-      for (const entry of entries) if (entry.turnId !== exceptTurn) handover.add(entry);
-    live.handover = handover.text();
-    live.hasLost = agentSessionOf(session) !== undefined && live.handover !== undefined;
+    if (forked) {
+      // Some agents replay what they fork.
+      await live.quiet(timing.quietMs);
+      live.replaying = false;
+    } else await this.handOver(live, session, exceptTurn);
     this.parts.sessions.update(session.id, {
       agent: connection.spec.id,
       agentSession,
       ...(model === undefined ? {} : { model }),
     });
     return live;
+  }
+
+  /** Puts the conversation so far in front of the next prompt. */
+  private async handOver(
+    live: LiveSession,
+    session: RunSession,
+    exceptTurn: string | undefined,
+  ): Promise<void> {
+    const handover = new Handover();
+    for await (const entries of this.parts.sessions.replay(session.id))
+      for (const entry of entries) if (entry.turnId !== exceptTurn) handover.add(entry);
+    live.handover = handover.text();
+    if (live.handover === undefined) return;
+    const { title } = live.connection.spec;
+    if (agentSessionOf(session) !== undefined)
+      live.handoverNotice = {
+        severity: 'warning',
+        text: `${title} could not go on with this session. It began anew and was handed the conversation so far.`,
+      };
+    else if (session.parent?.relation === 'fork') {
+      const count = handover.leftOut;
+      const cut = count === 0 ? '' : `, without ${String(count)} entries that did not fit`;
+      const text = `${title} was handed the conversation before this fork as text${cut}.`;
+      live.handoverNotice = { severity: 'info', text };
+    }
+  }
+
+  /**
+   * Has the agent fork its own session, where it can and its session ends where the fork begins. Undefined when the
+   * conversation has to be handed over instead.
+   */
+  private async forkNatively(
+    session: RunSession,
+    connection: AgentConnection,
+    servers: readonly McpServer[],
+  ): Promise<NewAgentSession | undefined> {
+    const { capabilities, spec } = connection;
+    if (session.agentSession !== undefined || !capabilities.fork) return undefined;
+    const point = await this.parts.sessions.forkPoint(session.id);
+    if (!point?.isHead || !isAgentOf(spec.id, point.parent)) return undefined;
+    try {
+      const answer = await connection.request(
+        'session/fork',
+        { sessionId: point.agentSession, ...openParams(session, capabilities, servers) },
+        this.parts.timing.openMs,
+      );
+      const { sessionId } = SessionAnswer.parse(answer);
+      if (sessionId === point.agentSession) throw new Error('it answered with the session itself');
+      return { agentSession: sessionId, model: modelIn(announcedInAnswer(answer)), answer };
+    } catch (error) {
+      this.parts.log.info('an agent did not fork a session; it is handed over', {
+        agent: spec.id,
+        error: String(error),
+      });
+      return undefined;
+    }
   }
 
   private async newAgentSession(
@@ -248,8 +304,10 @@ export class LiveSessions {
     agentSessionId: string,
     connection: AgentConnection,
     model?: string,
+    replaying = false,
   ): LiveSession {
     const live = new LiveSession(sessionId, agentSessionId, connection, model, this.parts);
+    live.replaying = replaying;
     live.mcpServers = this.parts.mcpServers.of(sessionId);
     connection.attach(agentSessionId, live);
     return live;

@@ -1,8 +1,9 @@
 import type { Interjection } from '../../protocol/deck.js';
 import type { Entry, Usage } from '../../protocol/entry.js';
-import type { SessionKind, SessionState, SourceKind } from '../../protocol/session.js';
+import type { Parent, SessionKind, SessionState, SourceKind } from '../../protocol/session.js';
 import type { BackgroundTask } from '../../protocol/tasks.js';
 import type { Client } from '../sessions/client.js';
+import type { ForkPoint } from '../sessions/fork_point.js';
 import type { Imported } from '../sessions/imported.js';
 import type { TranscriptWriter } from '../sessions/transcript.js';
 
@@ -18,6 +19,7 @@ export interface RunSession {
   readonly agentSession?: string | undefined;
   readonly generation: number;
   readonly entryCount: number;
+  readonly parent?: Parent | undefined;
   /** Further roots of its workspace, absolute. */
   readonly directories?: readonly string[] | undefined;
 }
@@ -50,6 +52,8 @@ export interface RunSessions {
   readonly writer: TranscriptWriter;
   /** For the history of a session that its agent listed; undefined when it is here. */
   importing(sessionId: string): Promise<Imported | undefined>;
+  /** Where a fork branched off; undefined when its agent cannot know. */
+  forkPoint(sessionId: string): Promise<ForkPoint | undefined>;
   /** All entries, ascending. */
   replay(sessionId: string): AsyncIterable<Entry[]>;
 }
@@ -67,6 +71,13 @@ export interface RunRow {
   readonly kind: RunKind;
   readonly agent: string;
   readonly startedAt: number;
+}
+
+/** Hears of the turns that are run here. Must not throw. */
+export interface TurnListener {
+  began(sessionId: string): void;
+  /** `owner` is who asked for the turn; it may have gone since. */
+  ended(sessionId: string, end: { readonly status: RunEnd['status']; readonly kind: RunKind; readonly owner: Client }): void;
 }
 
 export interface RunEnd {

@@ -234,7 +234,8 @@ export class Run implements UpdateSink {
     this.entries.apply(update, raw);
     const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
     // Titles are announced by the sessions, which know whether the agent's counts.
-    if (forwarded.success && update.type !== 'info' && update.type !== 'subagent') this.rawUpdates.push(forwarded.data);
+    if (forwarded.success && update.type !== 'info' && update.type !== 'subagent')
+      this.rawUpdates.push(forwarded.data);
     if (update.type === 'tool' && this.live) this.terminals.heard(this.live, update.patch);
     if (
       this.entries.pendingCharacters > MAX_PENDING_CHARACTERS ||

@@ -35,10 +35,10 @@ import { HostFiles } from './host_files.js';
 import { Imports } from './import.js';
 import { Interjections } from './interjections.js';
 import { LiveSessions } from './live_sessions.js';
-import { McpServers } from './mcp_servers.js';
+import { type McpServer, McpServers } from './mcp_servers.js';
 import { Inbox } from './inbox.js';
 import { Questions } from './questions.js';
-import type { RunRow, RunSession, RunSessions, RunStore } from './ports.js';
+import type { RunRow, RunSession, RunSessions, RunStore, TurnListener } from './ports.js';
 import { closeEntries, endOpenRun, recoverRuns } from './recovery.js';
 import { Run, type RunInput, type RunOutcome, type RunParts } from './run.js';
 import { Tasks } from './tasks.js';
@@ -81,6 +81,7 @@ export class Runs implements RunControl {
   private readonly interjectionsOf: Interjections;
   private readonly compactions: Compactions;
   private readonly runParts: RunParts;
+  private readonly turnListeners: TurnListener[] = [];
   private stopping = false;
   private endingAgain: NodeJS.Timeout | undefined;
   /** Settles when everything that a dead service left open is ended. Never rejects. */
@@ -133,7 +134,16 @@ export class Runs implements RunControl {
       activeTurn: (sessionId) => this.activeRun(sessionId)?.turnId,
       sees,
     });
-    this.runParts = { store, sessions, live, desk, audience: this.audience, log, timing, terminals: this.terminals };
+    this.runParts = {
+      store,
+      sessions,
+      live,
+      desk,
+      audience: this.audience,
+      log,
+      timing,
+      terminals: this.terminals,
+    };
     this.interjectionsOf = new Interjections({
       store,
       activeRun,
@@ -223,8 +233,10 @@ export class Runs implements RunControl {
         return id;
       },
     );
+    // What is known goes into the answer: the client does not know the session before.
+    const known = this.controls.known(sessionId);
     this.audience.join(client, sessionId);
-    return { sessionId, ...this.controls.known(sessionId) };
+    return { sessionId, ...known };
   }
 
   /**
@@ -249,8 +261,9 @@ export class Runs implements RunControl {
     if (!isDeepStrictEqual(directories, session.directories ?? []))
       this.parts.sessions.update(session.id, { directories });
     this.mcpServers.give(session.id, params.mcpServers);
+    const known = this.controls.known(session.id);
     this.audience.join(client, session.id);
-    return this.controls.known(session.id);
+    return known;
   }
 
   /**
@@ -262,7 +275,9 @@ export class Runs implements RunControl {
     params: PromptParams,
     signal: AbortSignal,
   ): Promise<{ stopReason: StopReason }> {
-    const session = await this.readable(client, params.sessionId);
+    let session: RunSession = this.parts.sessions.resolve(client, params.sessionId);
+    // A cancel right behind the prompt must find the run, so nothing is waited for that is there.
+    if (isUnread(session)) session = await this.readable(client, params.sessionId);
     this.refuseDuringRun(session.id);
     const spec = agentForSession(client.options, session);
     this.audience.join(client, session.id);
@@ -293,7 +308,22 @@ export class Runs implements RunControl {
 
   /** Updates that hold of the session now, for a client that opened it. */
   standing(client: Client, params: SessionIdParams): Record<string, unknown>[] {
-    return this.audience.standing(this.parts.sessions.resolve(client, params.sessionId).id);
+    const { id } = this.parts.sessions.resolve(client, params.sessionId);
+    const { commands } = this.book.current(id);
+    const usage = this.audience.last(id, 'usage_update');
+    return [
+      ...(commands.length > 0
+        ? [{ sessionUpdate: 'available_commands_update', availableCommands: commands }]
+        : []),
+      ...(usage ? [usage] : []),
+    ];
+  }
+
+  /** A fork begins with what was chosen in its parent, in the same agent. Returns what can be chosen. */
+  forked(parent: RunSession, fork: RunSession, mcpServers: readonly McpServer[] = []): ControlsResult {
+    this.mcpServers.give(fork.id, mcpServers.length > 0 ? mcpServers : this.mcpServers.of(parent.id));
+    if (fork.agent === (parent.agent ?? parent.source)) this.book.inherit(parent.id, fork.id);
+    return this.controls.known(fork.id);
   }
 
   /** The session with its history here: what is appended comes behind it. */
@@ -366,11 +396,17 @@ export class Runs implements RunControl {
     await ended;
   }
 
+  /** From now on the listener hears of every turn. */
+  onTurn(listener: TurnListener): void {
+    this.turnListeners.push(listener);
+  }
+
   private start(input: RunInput): Run {
     if (this.stopping) throw new DomainError('agent_unavailable', 'The session service is about to end.');
     if (this.endingAgain) this.endUnended();
     const run = new Run(this.runParts, input);
     this.active.set(run.sessionId, run);
+    for (const listener of this.turnListeners) listener.began(run.sessionId);
     void run.ended.then((outcome) => this.ended(run, outcome));
     return run;
   }
@@ -378,6 +414,9 @@ export class Runs implements RunControl {
   private ended(run: Run, outcome: RunOutcome): void {
     this.active.delete(run.sessionId);
     this.work.turnEnded(run.sessionId, outcome.status);
+    const { kind, owner } = run.input;
+    for (const listener of this.turnListeners)
+      listener.ended(run.sessionId, { status: outcome.status, kind, owner });
     if (run.isUnended) this.endSoon();
     try {
       if (outcome.status === 'completed') this.inbox.runCompleted(run.sessionId);

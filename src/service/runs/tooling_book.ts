@@ -73,6 +73,18 @@ export class ToolingBook {
     const id = catalogueId(catalogue);
     if (id === before.catalog.id) return;
     const tooling: KeptTooling = { ...catalogue, generation: before.generation + 1, catalog: { id } };
+    this.keep(sessionId, tooling);
+    this.parts.announce(sessionId, tooling);
+  }
+
+  /** A fork begins with what was said last of its parent. */
+  inherit(parentId: string, forkId: string): void {
+    const before = this.current(parentId);
+    if (before.generation === 0 || this.current(forkId).generation > 0) return;
+    this.keep(forkId, { ...before, generation: 1 });
+  }
+
+  private keep(sessionId: string, tooling: KeptTooling): void {
     this.kept.set(sessionId, tooling);
     try {
       this.parts.store.putSessionFact(sessionId, FACT, tooling);
@@ -80,7 +92,6 @@ export class ToolingBook {
       // It is right as long as the service runs, and the agent tells it again.
       this.parts.log.warn('a tool catalogue could not be kept', { sessionId, error: String(error) });
     }
-    this.parts.announce(sessionId, tooling);
   }
 
   private known(sessionId: string): KeptTooling {

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type * as z from 'zod';
+import { v7 as uuid } from 'uuid';
+import * as z from 'zod';
+import type { ForkHeadParams } from '../../protocol/acp.js';
 import { type ForkParams, ForkResult, PREFIX_FORK_SCHEMA } from '../../protocol/aster.js';
 import type { ForkPreviewParams, ForkPreviewResult } from '../../protocol/deck.js';
-import type { Entry } from '../../protocol/entry.js';
+import type { Cut, Entry } from '../../protocol/entry.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { EntryBody } from '../sources/source.js';
 import type { Client } from './client.js';
@@ -12,6 +14,7 @@ import type { Reader } from './reader.js';
 import { isUnfinished, type SessionRecord } from './record.js';
 import type { Shelf } from './shelf.js';
 import { addUsage, countMessages } from './transcripts.js';
+import { requireDirectories } from './directories.js';
 import { changedSince, checkWorkspace, workspaceState } from './workspace.js';
 
 /** Entries that are copied at once. */
@@ -20,6 +23,8 @@ const CHUNK = 200;
 const TARGET_ID = /^[A-Za-z0-9][\w.:-]{0,127}$/;
 
 type Preview = z.infer<typeof ForkPreviewResult>;
+
+const ForkMeta = z.looseObject({ agent: z.string().min(1).max(64).nullish() }).nullish();
 
 export interface ForkParts {
   readonly data: SessionData;
@@ -56,19 +61,46 @@ export class Forks {
     const { shelf, operations } = this.parts;
     const { id } = shelf.resolve(client, params.sessionId);
     const { operationId, request } = params;
+    const agent = wantedAgent(client, params._meta);
     return operations.once(
       PREFIX_FORK_SCHEMA,
       operationId,
-      { sessionId: id, request },
+      { sessionId: id, request, ...(agent === undefined ? {} : { agent }) },
       (recorded) => ForkResult.parse(recorded),
-      (record) => this.make(client, id, params, record, signal),
+      (record) => this.make(client, id, params, agent, record, signal),
     );
+  }
+
+  /**
+   * A fork from the last completed turn. Returns the new session. Throws `boundary_invalid` when there is none,
+   * `invalid_params` for an agent that is not set, `session_unavailable`.
+   */
+  async head(client: Client, params: ForkHeadParams, signal: AbortSignal): Promise<SessionRecord> {
+    const { shelf, reader } = this.parts;
+    const { id } = shelf.resolve(client, params.sessionId, params.cwd);
+    const agent = wantedAgent(client, params._meta);
+    const directories = requireDirectories(client, params.additionalDirectories);
+    await reader.freshen(shelf.resolve(client, id), signal);
+    const source = shelf.resolve(client, id);
+    const boundary = this.lastBoundary(source);
+    const target = uuid();
+    try {
+      const copy = await this.copy(source, boundary, target, agent, signal);
+      this.check(shelf.resolve(client, id), boundary.id, cutOf(source));
+      const record = directories.length > 0 ? { ...copy, directories } : copy;
+      shelf.save(record);
+      return record;
+    } catch (error) {
+      await this.removeRemains(target);
+      throw error;
+    }
   }
 
   private async make(
     client: Client,
     id: string,
     params: ForkParams,
+    agent: string | undefined,
     keep: (result: ForkResult) => void,
     signal: AbortSignal,
   ): Promise<ForkResult> {
@@ -77,15 +109,15 @@ export class Forks {
     const target = request.target_session_id;
     await reader.freshen(shelf.resolve(client, id), signal);
     const source = shelf.resolve(client, id);
-    const boundary = this.checked(source, request);
+    const boundary = this.check(source, request.boundary_entry_id, request.expected_cut);
     this.checkTarget(target);
     this.taken.add(target);
     try {
       const workspace = await this.workspace(client, source, boundary);
       checkWorkspace(request.expected_workspace, workspace);
-      const record = await this.copy(source, boundary, target, signal);
+      const record = await this.copy(source, boundary, target, agent, signal);
       // The history may have been rewritten while it was copied.
-      this.checked(shelf.resolve(client, id), request);
+      this.check(shelf.resolve(client, id), boundary.id, request.expected_cut);
       const result: ForkResult = {
         schema: PREFIX_FORK_SCHEMA,
         operationId: params.operationId,
@@ -124,6 +156,21 @@ export class Forks {
       throw new DomainError('target_exists', 'There is a session with the target id already.');
   }
 
+  private lastBoundary(record: SessionRecord): EntryRecord {
+    const { data } = this.parts;
+    for (let number = record.turnCount; number > 0; number -= 1) {
+      const [turn] = data.turns(record.id, record.generation, number, 1);
+      const row =
+        turn?.boundaryEntryId === undefined || turn.status === 'running'
+          ? undefined
+          : data.entry(record.id, record.generation, turn.boundaryEntryId);
+      if (row?.boundary === true) return row;
+    }
+    throw new DomainError('boundary_invalid', 'This session has no completed turn to fork from.', {
+      cut: cutOf(record),
+    });
+  }
+
   private boundary(record: SessionRecord, entryId: string): EntryRecord {
     const { data } = this.parts;
     const row = data.entry(record.id, record.generation, entryId);
@@ -138,12 +185,12 @@ export class Forks {
   }
 
   /** The boundary, if the cut that the caller saw is still true. */
-  private checked(record: SessionRecord, request: ForkParams['request']): EntryRecord {
-    const { generation, revision } = request.expected_cut;
+  private check(record: SessionRecord, boundaryEntryId: string, expected: Cut): EntryRecord {
+    const { generation, revision } = expected;
     const stale = () =>
       new DomainError('cut_stale', 'The history is not as it was seen any more.', { cut: cutOf(record) });
     if (generation !== record.generation || revision > record.revision) throw stale();
-    const boundary = this.boundary(record, request.boundary_entry_id);
+    const boundary = this.boundary(record, boundaryEntryId);
     // Appends after the boundary are fine; nothing up to it may have changed since.
     if (this.parts.data.revisionUpTo(record.id, generation, boundary.ordinal) > revision) throw stale();
     return boundary;
@@ -165,11 +212,12 @@ export class Forks {
     source: SessionRecord,
     boundary: EntryRecord,
     target: string,
+    agent: string | undefined,
     signal: AbortSignal,
   ): Promise<SessionRecord> {
     const { data, reader } = this.parts;
     const count = boundary.ordinal + 1;
-    const draft = forkOf(source, target, boundary.id);
+    const draft = forkOf(source, target, boundary.id, agent);
     data.putSession(draft);
     let messages = 0;
     for (let from = 0; from < count; from += CHUNK) {
@@ -218,11 +266,29 @@ export class Forks {
 
 const cutOf = ({ generation, revision }: SessionRecord) => ({ generation, revision });
 
+/** The agent that the fork is to go on in; undefined: its parent's. */
+function wantedAgent({ options }: Client, meta: unknown): string | undefined {
+  const refuse = (message: string) => new DomainError('invalid_params', message, { field: '_meta.agent' });
+  const parsed = ForkMeta.safeParse(meta);
+  if (!parsed.success) throw refuse('_meta.agent is no id of an agent.');
+  const agent = parsed.data?.agent ?? undefined;
+  const agents = options.config.agents ?? {};
+  if (agent !== undefined && !Object.hasOwn(agents, agent))
+    throw refuse(`No agent named "${agent}" is set. Set are: ${Object.keys(agents).join(', ') || 'none'}.`);
+  return agent;
+}
+
 /** Not listed until its entries are there. */
-function forkOf(source: SessionRecord, id: string, boundaryEntryId: string): SessionRecord {
+function forkOf(
+  source: SessionRecord,
+  id: string,
+  boundaryEntryId: string,
+  wanted: string | undefined,
+): SessionRecord {
   const now = Date.now();
   // The agent of a tool's own session is known by the tool's name.
-  const agent = source.agent ?? (source.source === 'deck' ? undefined : source.source);
+  const bound = source.agent ?? (source.source === 'deck' ? undefined : source.source);
+  const agent = wanted ?? bound;
   return {
     id,
     source: 'deck',
@@ -236,7 +302,8 @@ function forkOf(source: SessionRecord, id: string, boundaryEntryId: string): Ses
     state: 'idle',
     archived: false,
     ...(agent === undefined ? {} : { agent }),
-    ...(source.model === undefined ? {} : { model: source.model }),
+    ...(source.model === undefined || agent !== bound ? {} : { model: source.model }),
+    ...(source.directories === undefined ? {} : { directories: source.directories }),
     parent: { sessionId: source.id, boundaryEntryId, relation: 'fork' },
     hasErrors: source.hasErrors,
     empty: true,

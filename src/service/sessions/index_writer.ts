@@ -42,7 +42,10 @@ export class IndexWriter {
     const session = this.shelf.book.get(file.sessionId);
     if (!session) return 'done';
     const windows = this.data.runWindows(session.id);
+    // The agent of a fork copies what the fork began with into its own file.
+    const since = session.source === 'deck' && session.parent?.relation === 'fork' ? session.createdAt : 0;
     const ranHere = (at: number) =>
+      at < since ||
       windows.some(
         ({ startedAt, endedAt = Infinity }) =>
           at >= startedAt - WINDOW_MARGIN && at <= endedAt + WINDOW_MARGIN,

@@ -1,3 +1,4 @@
+import type { ControlsResult } from '../../protocol/acp.js';
 import type { ActiveRun } from '../../protocol/session.js';
 import type { Client } from './client.js';
 import type { SessionRecord } from './record.js';
@@ -13,6 +14,12 @@ export interface RunControl {
    * `agent_failed`.
    */
   fetchHistory(client: Client, session: SessionRecord): Promise<void>;
+  /** A fork was made: it begins with what was chosen in its parent, in the same agent. Returns what can be chosen. */
+  forked(
+    parent: SessionRecord,
+    fork: SessionRecord,
+    mcpServers?: readonly Readonly<Record<string, unknown>>[],
+  ): ControlsResult;
   /** What can be done with the session now, and what stands in the way. */
   can(client: Client, session: SessionRecord): { prompt: boolean; compact: boolean; reason?: string };
 }

@@ -57,6 +57,7 @@ import { Deletions } from './delete.js';
 import { family } from './family.js';
 import { Files } from './files.js';
 import { Forks } from './fork.js';
+import { type ForkPoint, forkPoint } from './fork_point.js';
 import { Imported, isUnread } from './imported.js';
 import { HiddenSessions } from './hidden.js';
 import { IndexWriter } from './index_writer.js';
@@ -97,6 +98,8 @@ export interface SessionsParts {
   readonly log: Log;
   /** Of this service, semver. */
   readonly version?: string;
+  /** Transcripts are being read in the background until `over`; `stop` leaves the rest for later. */
+  readonly onIndexing?: (over: Promise<void>, stop: () => void) => void;
 }
 
 /** What the runs may change about a session. */
@@ -177,6 +180,7 @@ export class Sessions {
         this.changes.markStatus();
         if (!this.indexer.isActive) this.garbage.soon();
       },
+      onBegin: (over) => parts.onIndexing?.(over, () => this.indexer.pause()),
     });
     const moves = new Moves();
     this.hidden = new HiddenSessions(data);
@@ -338,8 +342,17 @@ export class Sessions {
     return this.details(client, this.shelf.current(record.id));
   }
 
-  forkHead(_client: Client, _params: ForkHeadParams, _signal: AbortSignal): Promise<NewResult> {
-    return Promise.reject(new DomainError('not_supported', 'not there yet'));
+  /** `session/fork`: a new session from the last completed turn. Nothing is replayed, and nothing launched. */
+  async forkHead(client: Client, params: ForkHeadParams, signal: AbortSignal): Promise<NewResult> {
+    const parent = await this.readable(client, params.sessionId, params.cwd, signal);
+    const fork = await this.forks.head(client, params, signal);
+    const controls = this.parts.runs().forked(parent, fork, params.mcpServers);
+    return { sessionId: fork.id, ...controls };
+  }
+
+  /** Where a fork branched off; undefined when its agent cannot know. */
+  forkPoint(sessionId: string): Promise<ForkPoint | undefined> {
+    return forkPoint({ shelf: this.shelf, data: this.data, reader: this.reader }, sessionId);
   }
 
   family(client: Client, params: FamilyParams): FamilyResult {
@@ -368,10 +381,7 @@ export class Sessions {
     return turns(this.data, this.resolve(client, params.sessionId), params);
   }
 
-  async forkPreview(
-    client: Client,
-    params: ForkPreviewParams,
-  ): Promise<z.infer<typeof ForkPreviewResult>> {
+  async forkPreview(client: Client, params: ForkPreviewParams): Promise<z.infer<typeof ForkPreviewResult>> {
     await this.readable(client, params.sessionId);
     return this.forks.preview(client, params);
   }
@@ -381,8 +391,11 @@ export class Sessions {
     params: ForkParams,
     signal: AbortSignal = new AbortController().signal,
   ): Promise<ForkResult> {
-    await this.readable(client, params.sessionId, undefined, signal);
-    return this.forks.fork(client, params, signal);
+    const parent = await this.readable(client, params.sessionId, undefined, signal);
+    const result = await this.forks.fork(client, params, signal);
+    const fork = this.shelf.book.get(result.sessionId);
+    if (fork) this.parts.runs().forked(parent, fork);
+    return result;
   }
 
   entryContent(client: Client, params: EntryContentParams): Promise<EntryContentResult> {

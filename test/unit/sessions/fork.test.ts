@@ -191,6 +191,55 @@ describe('prefix forks', () => {
     await assert.rejects(fork({ ...(await paramsFor(2)), operationId: 'op-3' }), withCode('target_exists'));
   });
 
+  it('go on in another agent when that is set, and in no other', async () => {
+    deck.client.options = { ...deck.client.options, config: { agents: { other: { command: 'agent' } } } };
+    const params = { ...(await paramsFor(2)), _meta: { agent: 'other' } };
+    await fork(params);
+    const info = deck.sessions.info(deck.client, { sessionId: 'fork-1' });
+    assert.deepEqual([info.agent, info.model], ['other', undefined]);
+    assert.deepEqual(deck.runs.forks, [`${SOURCE} -> fork-1`]);
+    await assert.rejects(fork({ ...params, _meta: {} }), withCode('operation_conflict'));
+    await assert.rejects(
+      fork({ ...params, operationId: 'op-9', _meta: { agent: 'nobody' } }),
+      (error: unknown) =>
+        error instanceof DomainError &&
+        error.code === 'invalid_params' &&
+        error.details['field'] === '_meta.agent',
+    );
+  });
+
+  it('from the head take the last completed turn', async () => {
+    const head = (sessionId: string) =>
+      deck.sessions.forkHead(deck.client, { sessionId, cwd, mcpServers: [] }, never);
+    const { sessionId } = await head(SOURCE);
+    assert.deepEqual(await entriesOf(sessionId), await entriesOf(SOURCE));
+    const info = deck.sessions.info(deck.client, { sessionId });
+    assert.deepEqual(
+      [info.parent?.sessionId, info.parent?.boundaryEntryId, info.agent, info.turnCount],
+      [SOURCE, await boundaryOf(3), 'claude-code', 3],
+    );
+    deck.sessions.writer.beginTurn(SOURCE, draft('p', 'user', 'running'));
+    const during = await head(SOURCE);
+    assert.equal((await entriesOf(during.sessionId)).length, 9);
+    await assert.rejects(head('unknown'), withCode('session_unavailable'));
+    const empty = deck.sessions.create({ cwd, agent: 'a', kind: 'build', headless: false });
+    await assert.rejects(head(empty.id), withCode('boundary_invalid'));
+  });
+
+  it('do not take in again what their agent copied into its own file', async () => {
+    await fork(await paramsFor(2));
+    const copy = new ClaudeFile(deck.home, 'aaaaaaaa-0000-4000-8000-00000000000f', cwd);
+    copy.write(...[1, 2].map((n) => copy.turn(`prompt ${n}`)));
+    deck.sessions.update('fork-1', { agent: 'claude-code', agentSession: copy.id });
+    await deck.close();
+    deck = await openDeck(deck.home, deck.storeDir);
+    assert.equal((await entriesOf('fork-1')).length, 6);
+    assert.equal((await deck.sessions.list(deck.client, {})).sessions.length, 2);
+    copy.append(copy.turn('by hand').replaceAll('2026-01-01T', '2031-01-01T'));
+    await until(() => deck.sessions.info(deck.client, { sessionId: 'fork-1' }).turnCount === 3);
+    assert.equal((await entriesOf('fork-1')).length, 9);
+  });
+
   it('leave nothing when they are cut short', async () => {
     const params = await paramsFor(2);
     await assert.rejects(deck.sessions.fork(deck.client, params, AbortSignal.abort()));

@@ -146,6 +146,11 @@ export class TestRuns implements RunControl {
   fetchHistory(): Promise<void> {
     return Promise.reject(new Error('no agents here'));
   }
+  readonly forks: string[] = [];
+  forked(parent: { readonly id: string }, fork: { readonly id: string }): Record<string, never> {
+    this.forks.push(`${parent.id} -> ${fork.id}`);
+    return {};
+  }
   can(): { prompt: boolean; compact: boolean } {
     return { prompt: true, compact: true };
   }
