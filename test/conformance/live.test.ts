@@ -12,7 +12,8 @@ import {
   WorkspaceSearchResult,
 } from '../../src/protocol/aster.js';
 import { InboxResult } from '../../src/protocol/inbox.js';
-import { isAlive, until } from '../support/service.js';
+import { isRunning } from '../support/processes.js';
+import { until } from '../support/service.js';
 import { asked, refused, type Peer } from './peers.js';
 import { row, World } from './world.js';
 
@@ -159,10 +160,10 @@ describe('the contract: tooling, tasks, questions and search', function () {
         () => (fs.existsSync(file) ? Number(fs.readFileSync(file, 'utf8')) : undefined),
         'the grandchild runs',
       );
-      assert.ok(isAlive(pid));
+      assert.ok(isRunning(pid));
       const stop = 'aster/session/background-tasks/stop/v1';
       const first = await asked(peer, stop, tasks(sessionId, { taskId: task.taskId }), StopTaskResult);
-      assert.equal(isAlive(pid), false, 'the whole tree is gone when it is answered');
+      assert.equal(isRunning(pid), false, 'the whole tree is gone when it is answered');
       const second = await asked(peer, stop, tasks(sessionId, { taskId: task.taskId }), StopTaskResult);
       const ended = (await ofSession(peer, sessionId)).find(({ taskId }) => taskId === task.taskId);
       return [

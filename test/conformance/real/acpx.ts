@@ -12,7 +12,7 @@ export async function driveAcpx(installed: string): Promise<Seen[]> {
   const place = new ServicePlace();
   place.env['SESSION_DECK_IDLE_MS'] = '60000';
   const config = path.join(place.home, 'config.json');
-  const features = ['close', 'compact', 'load', 'resume', 'list', 'modes'];
+  const features = ['close', 'compact', 'load', 'resume', 'list', 'modes', 'options'];
   const dir = path.join(place.home, 'agent');
   fs.mkdirSync(dir);
   const agents = { scripted: testAgent({ features, dir }) };
