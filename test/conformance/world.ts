@@ -35,7 +35,18 @@ export class World {
   async open(): Promise<void> {
     const dir = path.join(this.place.home, 'agent');
     fs.mkdirSync(dir, { recursive: true });
-    const features = ['close', 'compact', 'steering', 'load', 'resume', 'list', 'fork', 'modes', 'options', 'delete'];
+    const features = [
+      'close',
+      'compact',
+      'steering',
+      'load',
+      'resume',
+      'list',
+      'fork',
+      'modes',
+      'options',
+      'delete',
+    ];
     const agents = {
       scripted: testAgent({ features, dir, title: 'Scripted' }),
       other: testAgent({ features: ['close'], title: 'Other' }),
