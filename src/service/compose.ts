@@ -7,6 +7,7 @@ import { WorkspaceSearch } from './jobs/search_rules.js';
 import { Agents } from './runs/agent_rules.js';
 import { Discovery } from './runs/discovery.js';
 import { Runs } from './runs/runs.js';
+import { showIndexing } from './runs/index_job.js';
 import { Sessions } from './sessions/sessions.js';
 import { createSources } from './sources/index.js';
 import { WorkerScanner } from './sources/scanner.js';
@@ -64,6 +65,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       runs: () => runs,
       log,
       version,
+      onIndexing: (over) => showIndexing(runs.tasks, over),
     });
     const agents = new AgentPool({ log, version });
     const discovery = new Discovery({ agents, lists: sessions.agentLists, log });

@@ -26,6 +26,8 @@ export interface IndexerParts {
   readonly readOnly: boolean;
   /** Progress was made. */
   readonly onProgress: () => void;
+  /** Reading in the background has begun and goes on until `over`. */
+  readonly onBegin?: ((over: Promise<void>) => void) | undefined;
 }
 
 /**
@@ -100,10 +102,13 @@ export class Indexer {
   }
 
   private wake(): void {
-    this.loop ??= Promise.all(Array.from({ length: LANES }, () => this.work())).then(() => {
+    if (this.loop) return;
+    const loop = Promise.all(Array.from({ length: LANES }, () => this.work())).then(() => {
       this.loop = undefined;
       if (this.waiting.size > 0) this.wake();
     });
+    this.loop = loop;
+    this.parts.onBegin?.(loop);
   }
 
   private async work(): Promise<void> {

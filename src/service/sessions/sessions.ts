@@ -32,6 +32,7 @@ import type {
   ForkPreviewResult,
   RenameParams,
   Status,
+  TextContentParams,
   TurnsParams,
   TurnsResult,
   UndoDeleteParams,
@@ -74,6 +75,7 @@ import { Renderer } from './render.js';
 import type { RunControl } from './run_control.js';
 import { Shelf } from './shelf.js';
 import { statusOf } from './status.js';
+import { parseTextUri, transcriptText } from './text.js';
 import { oneLine, shorten, titleFromPerson } from './titles.js';
 import { Tombstones } from './tombstones.js';
 import type { TranscriptWriter } from './transcript.js';
@@ -98,8 +100,8 @@ export interface SessionsParts {
   readonly log: Log;
   /** Of this service, semver. */
   readonly version?: string;
-  /** Transcripts are being read in the background until `over`; `stop` leaves the rest for later. */
-  readonly onIndexing?: (over: Promise<void>, stop: () => void) => void;
+  /** Transcripts are being read in the background until `over`. */
+  readonly onIndexing?: (over: Promise<void>) => void;
 }
 
 /** What the runs may change about a session. */
@@ -180,7 +182,7 @@ export class Sessions {
         this.changes.markStatus();
         if (!this.indexer.isActive) this.garbage.soon();
       },
-      onBegin: (over) => parts.onIndexing?.(over, () => this.indexer.pause()),
+      onBegin: (over) => parts.onIndexing?.(over),
     });
     const moves = new Moves();
     this.hidden = new HiddenSessions(data);
@@ -379,6 +381,20 @@ export class Sessions {
   async turns(client: Client, params: TurnsParams): Promise<z.infer<typeof TurnsResult>> {
     await this.reader.freshen(await this.readable(client, params.sessionId));
     return turns(this.data, this.resolve(client, params.sessionId), params);
+  }
+
+  /** A transcript as Markdown; see `transcriptText`. */
+  async text(client: Client, { uri }: TextContentParams, signal: AbortSignal): Promise<{ text: string }> {
+    const { sessionId, from } = parseTextUri(uri);
+    await this.reader.freshen(await this.readable(client, sessionId, undefined, signal), signal);
+    return {
+      text: await transcriptText(
+        { data: this.data, reader: this.reader },
+        this.resolve(client, sessionId),
+        from,
+        signal,
+      ),
+    };
   }
 
   async forkPreview(client: Client, params: ForkPreviewParams): Promise<z.infer<typeof ForkPreviewResult>> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { TasksChanged } from '../../../src/protocol/tasks.js';
 import { plainTail } from '../../../src/service/runs/plain_output.js';
+import { showIndexing } from '../../../src/service/runs/index_job.js';
 import { testAgent } from '../../support/agent_command.js';
 import { brief, prompt, RunsHome, unaborted, until } from '../../support/runs_home.js';
 import type { TestClient } from '../../support/test_client.js';
@@ -128,6 +129,21 @@ describe('background tasks', () => {
       /no luck/,
     );
     assert.deepEqual(tasks().find(({ kind }) => kind === 'memory_extraction')?.result, 'no luck');
+  });
+
+  it('shows that transcripts are read when that takes a while', async () => {
+    showIndexing(home.runs.tasks, Promise.resolve(), 20);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    assert.deepEqual(home.runs.tasks.list(client).tasks, []);
+    let end: () => void = () => undefined;
+    showIndexing(home.runs.tasks, new Promise<void>((resolve) => (end = resolve)), 20);
+    await until(() => home.runs.tasks.activeCount === 1);
+    const [task] = home.runs.tasks.list(client).tasks;
+    assert.deepEqual([task?.kind, task?.sessionId], ['service', undefined]);
+    await assert.rejects(stop(task!.taskId), code('task_unavailable'));
+    end();
+    await until(() => home.runs.tasks.activeCount === 0);
+    assert.equal(home.runs.tasks.list(client).tasks[0]?.status, 'completed');
   });
 
   it('answers unknown sessions, folders and tasks with errors', async () => {
