@@ -61,7 +61,7 @@ export class Service {
     log.info('starts', { version, pid: process.pid, node: process.version, storeDir });
     const composition = await this.options.compose({ storeDir, version, env, clients, log });
     this.composition = composition;
-    const { sessions, runs, controls } = composition;
+    const { sessions, runs } = composition;
     const api = new Api({
       ...composition,
       clients,
@@ -74,7 +74,6 @@ export class Service {
       clients,
       sessions,
       runs,
-      controls,
       log,
       version,
       onChange: () => this.idle?.touch(),

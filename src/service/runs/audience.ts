@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../sessions/client.js';
 
 /** The ACP clients that opened a session (new, load, resume, prompt) and so want to hear what its agent says. */
 export class Audience {
   private readonly listeners = new Map<string, Set<Client>>();
-  /** For each session what its agent told last of things that stay so, by kind. */
+  /** For each session what was told last of things that stay so, by kind. */
   private readonly told = new Map<string, Map<string, Record<string, unknown>>>();
   private readonly joinListeners: ((client: Client, sessionId: string) => void)[] = [];
 
@@ -41,16 +42,22 @@ export class Audience {
   forward(sessionId: string, update: Record<string, unknown>, except?: Client): void {
     const kind = update['sessionUpdate'];
     if (typeof kind === 'string' && standing.has(kind)) {
-      const told = this.told.get(sessionId) ?? new Map();
+      const told = this.told.get(sessionId) ?? new Map<string, Record<string, unknown>>();
       this.told.set(sessionId, told.set(kind, update));
     }
     for (const client of this.listeners.get(sessionId) ?? [])
       if (client !== except) client.sessionUpdate(sessionId, update);
   }
 
-  /** What still holds of all that was forwarded, for a client that comes later. */
-  standing(sessionId: string): Record<string, unknown>[] {
-    return [...(this.told.get(sessionId)?.values() ?? [])];
+  /** Forwards an update of something that stays so, unless all have been told just that. */
+  forwardNews(sessionId: string, update: Record<string, unknown> & { readonly sessionUpdate: string }): void {
+    if (!isDeepStrictEqual(this.last(sessionId, update.sessionUpdate), update))
+      this.forward(sessionId, update);
+  }
+
+  /** The last update of a kind that stays so. */
+  last(sessionId: string, kind: string): Record<string, unknown> | undefined {
+    return this.told.get(sessionId)?.get(kind);
   }
 
   /** The session is closed in its agent. */
@@ -59,5 +66,10 @@ export class Audience {
   }
 }
 
-/** Kinds of updates that hold until the next one, and that no answer repeats. */
-const standing = new Set(['available_commands_update', 'usage_update']);
+/** Kinds of updates that hold until the next one. */
+const standing = new Set([
+  'available_commands_update',
+  'current_mode_update',
+  'config_option_update',
+  'usage_update',
+]);

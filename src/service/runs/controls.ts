@@ -109,6 +109,7 @@ export class Controls implements ControlRules {
         this.parts.sees(client, sessionId)
       )
         client.notify('aster/session/tooling/update', update);
+    for (const news of updatesOf(tooling)) audience.forwardNews(sessionId, news);
   }
 
   private current(sessionId: string): Tooling {
@@ -139,4 +140,15 @@ export class Controls implements ControlRules {
       opened.release();
     }
   }
+}
+
+/** A catalogue as the protocol's own updates, for clients that know nothing else. */
+function updatesOf({ commands, modes, configOptions }: KeptTooling) {
+  return [
+    ...(commands.length > 0
+      ? [{ sessionUpdate: 'available_commands_update', availableCommands: commands }]
+      : []),
+    ...(modes ? [{ sessionUpdate: 'current_mode_update', currentModeId: modes.currentModeId }] : []),
+    ...(configOptions.length > 0 ? [{ sessionUpdate: 'config_option_update', configOptions }] : []),
+  ];
 }

@@ -132,7 +132,7 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     const signal = requestSignal(cancelled);
     try {
       const result = withSuitableOptions(await inOrder(name, asked, params, signal), client.features);
-      if (opening.has(name)) greet(Opened.safeParse(result).data?.sessionId ?? asked, signal);
+      if (opening.has(name)) greet(Opened.safeParse(result).data?.sessionId ?? asked);
       return result;
     } catch (error) {
       throw toRequestError(wireError(error, name, 'acp', log));
@@ -161,9 +161,9 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     });
   }
 
-  function greet(sessionId: string | undefined, signal: AbortSignal): void {
+  function greet(sessionId: string | undefined): void {
     // After the answer has been handed over.
-    if (sessionId !== undefined) setImmediate(() => void opener.greet(sessionId, signal));
+    if (sessionId !== undefined) setImmediate(() => opener.greet(sessionId));
   }
 
   /** A request is cancelled by its peer's word only: what was asked for goes on when the peer has gone. */

@@ -1,7 +1,6 @@
-import { TOOLING_SCHEMA } from '../../protocol/aster.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { Log } from '../log.js';
-import type { ControlRules, RunRules, SessionRules } from '../parts.js';
+import type { RunRules, SessionRules } from '../parts.js';
 import type { AcpClient } from './acp_client.js';
 import { entryUpdates } from './acp_replay.js';
 
@@ -9,9 +8,8 @@ import { entryUpdates } from './acp_replay.js';
 const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
 export interface OpenerParts {
-  readonly sessions: Pick<SessionRules, 'replay' | 'entryContent' | 'resolve'>;
+  readonly sessions: Pick<SessionRules, 'replay' | 'entryContent'>;
   readonly runs: Pick<RunRules, 'standing'>;
-  readonly controls: Pick<ControlRules, 'tooling'>;
   readonly log: Log;
 }
 
@@ -66,30 +64,14 @@ export class AcpOpener {
   }
 
   /** Tells what holds of the session now and is in no answer. Call it when the answer is on its way. */
-  async greet(sessionId: string, signal: AbortSignal): Promise<void> {
+  greet(sessionId: string): void {
     const { client } = this;
     try {
-      const updates = this.parts.runs.standing(client, { sessionId });
-      for (const update of updates) client.sessionUpdate(sessionId, update);
-      if (updates.some((update) => update['sessionUpdate'] === 'available_commands_update')) return;
-      const { commands } = await this.parts.controls.tooling(
-        client,
-        {
-          schema: TOOLING_SCHEMA,
-          sessionId,
-          operationId: sessionId.slice(0, 128),
-          cwd: this.parts.sessions.resolve(client, sessionId).cwd,
-        },
-        signal,
-      );
-      if (commands.length > 0)
-        client.sessionUpdate(sessionId, {
-          sessionUpdate: 'available_commands_update',
-          availableCommands: commands,
-        });
+      for (const update of this.parts.runs.standing(client, { sessionId }))
+        client.sessionUpdate(sessionId, update);
     } catch (error) {
-      // The session went meanwhile, or its agent tells nothing of this kind.
-      this.parts.log.debug('there is no news of a session', error);
+      // The session may be gone by now; the answer has gone out, so there is nobody to tell.
+      this.parts.log.warn('what holds of a session could not be told', error);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Api } from '../api.js';
 import type { ClientRegistry } from '../clients.js';
 import type { FileLog } from '../file_log.js';
-import type { ControlRules, RunRules, SessionRules } from '../parts.js';
+import type { RunRules, SessionRules } from '../parts.js';
 
 /** What a surface is given to serve a connection. */
 export interface SurfaceParts {
@@ -9,7 +9,6 @@ export interface SurfaceParts {
   readonly clients: ClientRegistry;
   readonly sessions: SessionRules;
   readonly runs: RunRules;
-  readonly controls: ControlRules;
   readonly log: FileLog;
   /** Of the service. */
   readonly version: string;
