@@ -156,6 +156,22 @@ describe('runs: permissions and the inbox', function () {
     await run('echo again');
   });
 
+  it('needs input as long as one of several questions is open', async () => {
+    const turn = run('asknot First\nask Second');
+    await until(() => items(owner).length === 2);
+    const [first, second] = items(owner);
+    assert.deepEqual(
+      [first, second].map((one) => one?.kind === 'permission' && one.title),
+      ['First', 'Second'],
+    );
+    answer(owner, first!.id, 'allow');
+    assert.equal(home.state(sessionId), 'needs_input');
+    answer(owner, second!.id, 'allow');
+    assert.equal(home.state(sessionId), 'running');
+    await turn;
+    assert.equal(home.state(sessionId), 'idle');
+  });
+
   it('withdraws the question when the agent dies', async () => {
     const dying = run('ask').catch((error: unknown) => error);
     await item();
