@@ -48,6 +48,7 @@ describe('updates of an agent', () => {
         { type: 'diff', path: '/a', newText: 'x' },
         { type: 'content', content: { type: 'text', text: 'out' } },
         { type: 'terminal', terminalId: 't' },
+        { type: 'hologram' },
       ],
       locations: [{ path: '/a' }, { path: '/b', line: 3 }],
       rawOutput: { exit_code: 2 },
@@ -61,12 +62,47 @@ describe('updates of an agent', () => {
       status: 'completed',
       output: [
         { type: 'text', text: 'out' },
-        { type: 'raw', text: '{"type":"terminal","terminalId":"t"}', reason: 'unknown tool content' },
+        { type: 'raw', text: '{"type":"hologram"}', reason: 'unknown tool content' },
       ],
+      terminalId: 't',
       diffs: [{ path: '/a', oldText: null, newText: 'x' }],
       exitCode: 2,
       locations: [{ path: '/a' }, { path: '/b', line: 3 }],
     });
+  });
+
+  it('reads the commands that adapters run themselves', () => {
+    const command = (_meta: unknown) => parseToolCall({ toolCallId: 'c', _meta });
+    assert.deepEqual(command({ terminal_info: { terminal_id: 'c' } })?.command, {});
+    for (const name of ['terminal_output', 'terminal_output_delta'])
+      assert.deepEqual(command({ [name]: { terminal_id: 'c', data: 'x' } })?.command, { output: 'x' });
+    const ended = command({ terminal_exit: { exit_code: 2, signal: null } });
+    assert.deepEqual(ended?.command, { exit: { exitCode: 2, signal: null } });
+    assert.equal(ended.exitCode, 2);
+    const unknown = command({ terminal_exit: { exit_code: null } });
+    assert.deepEqual(unknown?.command, { exit: { exitCode: null, signal: null } });
+    assert.equal(unknown.exitCode, undefined);
+    assert.equal(command({ terminal_output: 'nonsense' })?.command, undefined);
+  });
+
+  it('reads sub-agents', () => {
+    const child = (more: Record<string, unknown>) =>
+      parseUpdate({ sessionUpdate: 'subagent_update', sessionId: 's', ...more });
+    const told = (more: Record<string, unknown>) => ({
+      type: 'subagent',
+      child: { agentSessionId: 's', ...more },
+    });
+    assert.deepEqual(child({}), told({}));
+    assert.deepEqual(
+      child({ title: 'A', capabilities: { cancel: {} } }),
+      told({ title: 'A', canCancel: true }),
+    );
+    assert.deepEqual(child({ capabilities: { cancel: null } }), told({ canCancel: false }));
+    assert.deepEqual(child({ capabilities: null }), told({ canCancel: false }));
+    assert.deepEqual(child({ state: { state: 'running' } }), told({ isWorking: true }));
+    for (const state of [{ state: 'idle' }, { state: 'unknown' }, null])
+      assert.deepEqual(child({ state }), told({ isWorking: false }));
+    assert.equal(parseUpdate({ sessionUpdate: 'subagent_update' }).type, 'unknown');
   });
 
   it('takes malformed fields as not told instead of refusing the update', () => {
