@@ -80,6 +80,11 @@ export const InterjectionsResult = z.object({ interjections: z.array(Interjectio
 export const DiscardInterjectionParams = z.object({ sessionId, interjectionId: z.string() });
 export type DiscardInterjectionParams = z.infer<typeof DiscardInterjectionParams>;
 
+/** LSP 3.18. `session-deck:/<session id>/<any name>.md`, with `?from=<entry id>` only what comes after that entry. */
+export const TextContentParams = z.object({ uri: z.string().min(1).max(4096) });
+export type TextContentParams = z.infer<typeof TextContentParams>;
+export const TextContentResult = z.object({ text: z.string() });
+
 export const UnwatchParams = z.object({ sessionId });
 
 export const StatusParams = z.object({});

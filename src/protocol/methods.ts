@@ -177,6 +177,11 @@ export const methods = {
     deck.EntryContentResult,
     'Reads content that was cut.',
   ),
+  'workspace/textDocumentContent': request(
+    deck.TextContentParams,
+    deck.TextContentResult,
+    'A transcript as Markdown, for read-only documents. For editors only.',
+  ),
   'deck/turns': request(deck.TurnsParams, deck.TurnsResult, 'The turns of a session, for outline and fork.'),
   'deck/fork/preview': request(
     deck.ForkPreviewParams,

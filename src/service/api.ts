@@ -17,8 +17,11 @@ export interface ApiParts extends Rules {
   readonly checkResults: boolean;
 }
 
-/** Scope and life of the service are decided where it was started: nothing that ACP's peers may change. */
-const editorOnly = new Set<string>(['deck/configure', 'deck/service/stop']);
+/**
+ * Scope and life of the service are decided where it was started: nothing that ACP's peers may change. Documents are an
+ * editor's.
+ */
+const editorOnly = new Set<string>(['deck/configure', 'deck/service/stop', 'workspace/textDocumentContent']);
 
 function parseParams<P extends z.ZodType>(schema: P, raw: unknown): z.output<P> {
   const parsed = schema.safeParse(raw ?? {});
@@ -184,6 +187,9 @@ export class Api {
       ),
       'deck/entry/content': this.handle(methods['deck/entry/content'], (c, p, s) =>
         sessions.entryContent(c, p, s),
+      ),
+      'workspace/textDocumentContent': this.handle(methods['workspace/textDocumentContent'], (c, p, s) =>
+        sessions.text(c, p, s),
       ),
       'deck/turns': this.handle(methods['deck/turns'], (c, p, s) => sessions.turns(c, p, s)),
       'deck/fork/preview': this.handle(methods['deck/fork/preview'], (c, p, s) =>

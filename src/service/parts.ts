@@ -22,6 +22,7 @@ export interface SessionRules {
   rename: Answers<'deck/session/rename'>;
   page: Answers<'aster/session/transcript/page/v1'>;
   turns: Answers<'deck/turns'>;
+  text: Answers<'workspace/textDocumentContent'>;
   forkPreview: Answers<'deck/fork/preview'>;
   fork: Answers<'aster/session/fork/prefix/v1'>;
   entryContent: Answers<'deck/entry/content'>;
@@ -52,8 +53,8 @@ export interface RunRules {
   prompt: Answers<'session/prompt'>;
   cancel(client: Client, params: Params<'session/cancel'>): Promise<void> | void;
   close: Answers<'session/close'>;
-  /** `session/update`s that hold of the session now, for a client that has opened it. */
-  standing(client: Client, params: Params<'session/close'>): Record<string, unknown>[];
+  /** The client has opened the session: it hears of it from now on. Returns the `session/update`s that hold now. */
+  attend(client: Client, params: Params<'session/close'>): Record<string, unknown>[];
   interject: Answers<'aster/interject'>;
   compact: Answers<'aster/compact_conversation'>;
   interjections: Answers<'deck/interjections'>;
