@@ -17,6 +17,8 @@ export class Questions {
   private readonly failures = new Map<string, string>();
   /** Entries whose question was answered in another place while this page showed it. */
   private readonly elsewhere = new Set<string>();
+  /** Entries whose question was answered here. */
+  private readonly sent = new Set<string>();
   /** Answers of ours that are on their way or were taken, by item. */
   private readonly own = new Set<string>();
   /** What was typed into forms; never a secret. */
@@ -61,6 +63,11 @@ export class Questions {
     return this.elsewhere.has(entryId);
   }
 
+  /** It was answered here; its entry tells the answer soon. */
+  wasSent(entryId: string): boolean {
+    return this.sent.has(entryId);
+  }
+
   /** Sends an answer; the first one, from wherever, wins. */
   async answer(item: OpenQuestion['item'], answer: InboxAnswerParams['answer']): Promise<void> {
     const { id, entryId } = item;
@@ -69,6 +76,7 @@ export class Questions {
     this.set({ item, state: 'answering' });
     try {
       await this.host.call('answer', { id, answer });
+      this.sent.add(entryId);
       const known = this.open.get(entryId);
       if (known?.item.id === id) this.close(known);
     } catch (error) {
@@ -115,7 +123,11 @@ export class Questions {
 
   private add(item: InboxItem): void {
     if (item.kind === 'failed') this.failures.set(item.id, item.message);
-    else if (this.open.get(item.entryId)?.item.id !== item.id) this.set({ item, state: 'open' });
+    else if (this.open.get(item.entryId)?.item.id !== item.id) {
+      this.sent.delete(item.entryId);
+      this.elsewhere.delete(item.entryId);
+      this.set({ item, state: 'open' });
+    }
   }
 
   private set(question: OpenQuestion): void {

@@ -22,6 +22,8 @@ export class FakePanel {
   details: SessionDetails;
   interjections: Interjection[] = [];
   tooling: Tooling | undefined;
+  /** What the agent tells when it is started. */
+  opened: Tooling | undefined;
   inbox: InboxItem[] = [];
   suggestions: string[] = [];
   /** More of `ready`, as a test wants it. */
@@ -39,6 +41,8 @@ export class FakePanel {
   readonly contents = new Map<string, { encoding: 'utf8' | 'base64'; data: Buffer }>();
   /** Methods that fail, with what they say. */
   readonly failing = new Map<string, string>();
+  /** The code that goes with what a failing method says. */
+  failingCode: string | undefined;
   /** Holds answers back until it settles. */
   hold: Promise<void> = Promise.resolve();
   delivery: 'prompt' | 'injected' | 'queued' = 'prompt';
@@ -77,7 +81,10 @@ export class FakePanel {
       this.post({
         kind: 'reply',
         id: message.id,
-        error: { message: error instanceof Error ? error.message : String(error) },
+        error: {
+          message: error instanceof Error ? error.message : String(error),
+          ...(this.failingCode === undefined ? {} : { code: this.failingCode }),
+        },
       });
     }
   }
@@ -164,6 +171,8 @@ export class FakePanel {
         return {};
       case 'setOption':
         return { tooling: this.setOption(call.params) };
+      case 'openAgent':
+        return { tooling: this.opened };
       case 'files':
         return {
           files: this.files

@@ -151,7 +151,7 @@ export function answered(context: PageContext, entry: Entry): TemplateResult {
     answer === undefined
       ? elsewhere
         ? undefined
-        : t('Not answered')
+        : t(context.questions.wasSent(entry.id) ? 'Answered' : 'Not answered')
       : name === undefined && word !== undefined
         ? t(word)
         : t('Answered: {0}', name ?? answer);

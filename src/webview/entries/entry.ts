@@ -94,8 +94,8 @@ function notice(context: PageContext, entry: Entry): Drawn {
 function asked(context: PageContext, entry: Entry): Drawn {
   if (entry.status === 'in_progress' && entry.ask?.answer === undefined) {
     const open = context.questions.of(entry.id);
-    const elsewhere = context.questions.wasAnsweredElsewhere(entry.id);
-    if (open || !elsewhere)
+    const over = context.questions.wasAnsweredElsewhere(entry.id) || context.questions.wasSent(entry.id);
+    if (open || !over)
       return {
         className: 'e ask',
         label: t('Waiting for your answer'),
