@@ -128,7 +128,8 @@ describe('terminals of agents', () => {
     this.timeout(20_000);
     // A child, a grandchild that is deaf to SIGTERM, and one that leaves the process group.
     const deaf = `sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1; done' &`;
-    const stray = `setsid sh -c 'echo $$ >> pids; exec sleep 100' &`;
+    const leave = process.platform === 'linux' ? 'setsid ' : '';
+    const stray = `${leave}sh -c 'echo $$ >> pids; exec sleep 100' &`;
     await run(`background echo $$ >> pids; ${deaf} ${stray} echo begun; wait`);
     const all = await pidsWritten('pids', 3);
     assert.ok(all.every(isRunning));
