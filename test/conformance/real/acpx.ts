@@ -60,7 +60,7 @@ export async function driveAcpx(installed: string): Promise<Seen[]> {
       ['prompt', '-s', 'again', 'recall'],
       line(/before, last/),
     );
-    await client('set-mode', ['set-mode', '-s', 'again', 'plan'], (text) => text.trim().slice(-80));
+    await client('set-mode', ['set-mode', '-s', 'again', 'code'], (text) => text.trim().slice(-80));
     await client('set model', ['set', '-s', 'again', 'model', 'scripted-2'], (text) =>
       text.trim().slice(-80),
     );

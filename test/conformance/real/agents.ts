@@ -38,8 +38,10 @@ function codexSession(home: string, cwd: string): string {
   const writer = new CodexWriter({ rng: random(12), cwd, startMs: Date.now() - 7_200_000 });
   writer.prompt('List the files please');
   writer.say('There are a.txt and b.txt.');
+  writer.complete();
   writer.prompt('Which is larger?');
   writer.say('Both are empty.');
+  writer.complete();
   const codex = path.join(home, '.codex');
   write(path.join(codex, codexFile(writer.sessionId, Date.now() - 7_200_000)), writer.text);
   write(path.join(codex, 'auth.json'), JSON.stringify({ OPENAI_API_KEY: 'sk-dummy' }));
