@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { AcpListResult, PromptResult } from '../../src/protocol/acp.js';
+import { AcpListResult, NewResult, PromptResult } from '../../src/protocol/acp.js';
 import { InfoResult, ListResult } from '../../src/protocol/aster.js';
 import { FamilyResult } from '../../src/protocol/deck.js';
 import { AcpPlace, type AcpPeer } from '../support/acp_place.js';
@@ -182,14 +182,34 @@ describe('sessions of an ACP client', function () {
     assert.deepEqual(await told(), [inside]);
   });
 
-  it('tells the family of a session', async () => {
-    const peer = await place.open();
+  it('forks after the last completed turn, and tells the family', async () => {
+    const peer = await place.open({}, '--workspace', place.workspace);
     const sessionId = await ran(peer, 'echo hello');
-    const { rootId, members } = await peer.rpc.request('deck/session/family', { sessionId }, FamilyResult);
-    assert.equal(rootId, sessionId);
-    assert.deepEqual(
-      members.map((row) => row.sessionId),
-      [sessionId],
-    );
+    const lib = path.join(place.workspace, 'lib');
+    fs.mkdirSync(lib, { recursive: true });
+    const params = { sessionId, cwd: place.workspace, mcpServers: [], additionalDirectories: [lib] };
+    const fork = (await peer.rpc.request('session/fork', params, NewResult)).sessionId;
+    assert.equal(peer.text(fork), '', 'nothing is replayed');
+    const row = (await listed(peer)).find((one) => one.sessionId === fork);
+    assert.deepEqual(row?.additionalDirectories, [lib]);
+    await peer.load(fork);
+    assert.equal(peer.text(fork), 'hello');
+    const refused: [string[], number][] = [
+      [['lib'], -32602],
+      [[path.dirname(place.workspace)], 1403],
+    ];
+    for (const [additionalDirectories, code] of refused)
+      assert.equal(
+        (await peer.rpc.call('session/fork', { ...params, additionalDirectories })).error?.code,
+        code,
+      );
+    for (const id of [sessionId, fork]) {
+      const family = await peer.rpc.request('deck/session/family', { sessionId: id }, FamilyResult);
+      assert.equal(family.rootId, sessionId);
+      assert.deepEqual(
+        family.members.map((member) => member.sessionId),
+        [sessionId, fork],
+      );
+    }
   });
 });

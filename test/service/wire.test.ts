@@ -6,22 +6,8 @@ import { EditorPeer } from '../support/editor_peer.js';
 import { RawRpc } from '../support/rpc.js';
 import { isAlive, outcome, ServicePlace, until } from '../support/service.js';
 
-/** In the contract, and for a later day. */
-const LATER = [
-  'aster/session/tooling/v1',
-  'aster/followup/generate',
-  'aster/session/background-tasks/v1',
-  'aster/session/background-tasks/stop/v1',
-  'aster/subagent/cancel',
-  'aster/workspace/search/v1',
-  'session/fork',
-  'session/archive',
-  'session/unarchive',
-  'session/set_title',
-  'session/set_mode',
-  'session/set_config_option',
-  'nobody/knows',
-];
+/** What nobody serves. */
+const UNKNOWN = ['nobody/knows', 'session/status', 'aster/session/tooling', 'toString'];
 
 const id = 'sess-1';
 const page = { schema: 'aster.acp.session-transcript-page.v1', sessionId: id, operationId: 'o', cwd: '/w' };
@@ -50,6 +36,14 @@ const BAD: [string, unknown, string][] = [
   ['session/prompt', { sessionId: id, prompt: 'hi' }, 'prompt'],
   ['session/close', {}, 'sessionId'],
   ['session/delete', { sessionId: '' }, 'sessionId'],
+  ['session/list', { archived: 'maybe' }, 'archived'],
+  ['session/new', { cwd: '/w', additionalDirectories: '/w' }, 'additionalDirectories'],
+  ['session/fork', { sessionId: id }, 'cwd'],
+  ['session/archive', {}, 'sessionId'],
+  ['session/unarchive', { sessionId: 5 }, 'sessionId'],
+  ['session/set_title', { sessionId: id }, 'title'],
+  ['session/set_mode', { sessionId: id }, 'modeId'],
+  ['aster/session/list', { archived: 5 }, 'archived'],
   ...limits.map((limit): [string, unknown, string] => ['aster/session/list', { limit }, 'limit']),
   ['aster/session/list', { headless: 'maybe' }, 'headless'],
   ['aster/session/list', { _meta: { facets: { kind: 'dance' } } }, '_meta.facets.kind'],
@@ -121,7 +115,7 @@ describe('the wire of an editor', function () {
 
   it('answers -32601 to what is not there', async () => {
     const peer = await EditorPeer.open(place);
-    for (const method of LATER) assert.equal((await peer.refused(method, {})).code, -32601, method);
+    for (const method of UNKNOWN) assert.equal((await peer.refused(method, {})).code, -32601, method);
     peer.close();
   });
 
@@ -209,10 +203,14 @@ describe('the wire of ACP on stdio', function () {
       })
       .parse(result);
     assert.deepEqual(Object.keys(parsed.agentCapabilities.sessionCapabilities).sort(), [
+      'additionalDirectories',
+      'archive',
       'close',
       'delete',
+      'fork',
       'list',
       'resume',
+      'title',
     ]);
     assert.ok(parsed.agentCapabilities._meta.sessionDeck.methods.includes('aster/session/list'));
     child.stdin.end();
@@ -229,7 +227,7 @@ describe('the wire of ACP on stdio', function () {
     const { rpc, child } = await open();
     await rpc.initialize();
     for (const method of [
-      ...LATER,
+      ...UNKNOWN,
       'deck/configure',
       'deck/service/stop',
       '_deck/configure',

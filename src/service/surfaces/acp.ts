@@ -50,6 +50,7 @@ const sessionCapabilities = {
   delete: {},
   resume: {},
   close: {},
+  fork: {},
   archive: {},
   title: {},
   additionalDirectories: {},

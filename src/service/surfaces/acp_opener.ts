@@ -9,7 +9,7 @@ const MAX_IMAGE_BYTES = 4 * 1024 * 1024;
 
 export interface OpenerParts {
   readonly sessions: Pick<SessionRules, 'replay' | 'entryContent'>;
-  readonly runs: Pick<RunRules, 'standing'>;
+  readonly runs: Pick<RunRules, 'attend'>;
   readonly log: Log;
 }
 
@@ -67,7 +67,7 @@ export class AcpOpener {
   greet(sessionId: string): void {
     const { client } = this;
     try {
-      for (const update of this.parts.runs.standing(client, { sessionId }))
+      for (const update of this.parts.runs.attend(client, { sessionId }))
         client.sessionUpdate(sessionId, update);
     } catch (error) {
       // The session may be gone by now; the answer has gone out, so there is nobody to tell.
