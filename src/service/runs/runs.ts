@@ -306,10 +306,11 @@ export class Runs implements RunControl {
     return { stopReason: outcome.stopReason ?? 'cancelled' };
   }
 
-  /** Updates that hold of the session now, for a client that opened it. */
-  standing(client: Client, params: SessionIdParams): Record<string, unknown>[] {
+  /** The client has opened the session and hears of it from now on. Returns the updates that hold now. */
+  attend(client: Client, params: SessionIdParams): Record<string, unknown>[] {
     const { id } = this.parts.sessions.resolve(client, params.sessionId);
     const { commands } = this.book.current(id);
+    this.audience.join(client, id);
     const usage = this.audience.last(id, 'usage_update');
     return [
       ...(commands.length > 0
