@@ -39,12 +39,14 @@ describe('agents as a client sees them', function () {
         { id: 'odd', title: 'odd', configured: true, running: false },
       ],
     );
-    assert.equal(agents[0]?.installed, true);
-    assert.equal(agents[1]?.installed, false);
-    assert.equal(agents[1]?.default, true);
-    assert.equal(agents[1]?.commandLine, '/no/such/program "a b"');
-    assert.match(agents[1]?.hint ?? '', /not on the PATH/);
-    assert.match(agents[3]?.hint ?? '', /none is known for it/);
+    const [mine, gone, , odd] = agents;
+    assert.ok(mine && gone && odd);
+    assert.equal(mine.installed, true);
+    assert.equal(gone.installed, false);
+    assert.equal(gone.default, true);
+    assert.equal(gone.commandLine, '/no/such/program "a b"');
+    assert.match(gone.hint ?? '', /not on the PATH/);
+    assert.match(odd.hint ?? '', /none is known for it/);
     const rest = agents.slice(4).map(({ id }) => id);
     assert.ok(rest.includes('codex') && rest.includes('cline') && !rest.includes('claude-code'));
   });

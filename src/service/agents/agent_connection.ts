@@ -70,6 +70,8 @@ export class AgentConnection {
   private readonly early = new Map<string, unknown[]>();
   /** Hears what the agent tells of sessions that are not open here, e.g. their new titles. */
   onElsewhere: (agentSessionId: string, update: unknown) => void = () => undefined;
+  private ending = false;
+  private served = false;
   private endReason: string | undefined;
   private exit: AgentExit | undefined;
   private garbageLines = 0;
@@ -127,13 +129,26 @@ export class AgentConnection {
     } catch (error) {
       const early = await exitWithin(wire.process, error instanceof RequestError ? 0 : 200);
       const exit = early ?? (await wire.process.end());
-      throw cannotStart(started, startFailure(error, early, timeoutMs), exit.stderrTail);
+      throw cannotStart(started, startFailure(error, early, timeoutMs), {
+        stderrTail: exit.stderrTail,
+        ended: early !== undefined && early.spawnError === undefined,
+      });
     }
   }
 
   /** False once the process has gone or is being ended. */
   get alive(): boolean {
     return this.exit === undefined && !this.wire.connection.signal.aborted;
+  }
+
+  /** Whether the service ended it, or began to. */
+  get isEnding(): boolean {
+    return this.ending;
+  }
+
+  /** Whether it has answered anything after `initialize`. */
+  get hasServed(): boolean {
+    return this.served;
   }
 
   get pid(): number | undefined {
@@ -168,9 +183,11 @@ export class AgentConnection {
    */
   async request(method: string, params: unknown, timeoutMs?: number): Promise<unknown> {
     try {
-      return await withTimeout(timeoutMs, (signal) =>
+      const answer = await withTimeout(timeoutMs, (signal) =>
         this.wire.connection.agent.request(method, params, cancellable(signal)),
       );
+      this.served = true;
+      return answer;
     } catch (error) {
       if (error instanceof TimedOut) throw agentSilent(this.spec, method, error.ms);
       if (error instanceof RequestError && !this.wire.connection.signal.aborted)
@@ -192,6 +209,7 @@ export class AgentConnection {
 
   /** Ends the process and all of its descendants. `reason`, a sentence, is what those who wait for an answer get. */
   async close(reason?: string): Promise<AgentExit> {
+    this.ending = true;
     this.endReason ??= reason;
     const exit = await this.wire.process.end();
     this.wire.connection.close();

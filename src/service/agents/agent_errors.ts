@@ -7,13 +7,21 @@ import { describeExit, type AgentExit, type AgentSpec } from './agent_process.js
 const AUTH_REQUIRED = -32000;
 const Data = z.looseObject({ details: z.string().optional(), message: z.string().optional() });
 
-/** The agent cannot be started or does not become ready. Names the command, the reason and the end of stderr. */
-export function cannotStart(spec: AgentSpec, reason: string, stderrTail = ''): DomainError {
+/**
+ * The agent cannot be started or does not become ready. Names the command, the reason and the end of stderr. `ended`:
+ * it was started, and went by itself.
+ */
+export function cannotStart(
+  spec: AgentSpec,
+  reason: string,
+  { stderrTail = '', ended = false }: { readonly stderrTail?: string; readonly ended?: boolean } = {},
+): DomainError {
   const command = [spec.command, ...spec.args].join(' ');
   const message = `${spec.title} could not be started with "${command}": ${reason}`;
   return new DomainError('agent_unavailable', stderrTail === '' ? message : `${message} — ${stderrTail}`, {
     agent: spec.id,
     command,
+    ended,
   });
 }
 

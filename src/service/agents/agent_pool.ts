@@ -1,6 +1,8 @@
 import type { Log } from '../log.js';
+import { DomainError } from '../../protocol/errors.js';
 import { AgentConnection } from './agent_connection.js';
-import type { AgentSpec } from './agent_process.js';
+import { describeExit, type AgentSpec } from './agent_process.js';
+import { CrashGuard, type CrashLimits } from './crash_guard.js';
 
 export interface AgentPoolOptions {
   readonly log: Log;
@@ -10,6 +12,7 @@ export interface AgentPoolOptions {
   readonly initializeMs?: number;
   /** Milliseconds without a lease after which a process that can restore its sessions is ended. */
   readonly idleMs?: number;
+  readonly crashes?: Partial<CrashLimits>;
 }
 
 interface Slot {
@@ -31,11 +34,13 @@ export class AgentPool {
   private readonly startListeners: ((connection: AgentConnection) => void)[] = [];
   private readonly initializeMs: number;
   private readonly idleMs: number;
+  private readonly guard: CrashGuard;
   private closing = false;
 
   constructor(private readonly options: AgentPoolOptions) {
     this.initializeMs = options.initializeMs ?? 120_000;
     this.idleMs = options.idleMs ?? 10 * 60_000;
+    this.guard = new CrashGuard(options.crashes);
   }
 
   /**
@@ -87,6 +92,8 @@ export class AgentPool {
 
   private open(key: string, spec: AgentSpec): Slot {
     if (this.closing) throw new Error('the agent pool is closed');
+    this.guard.check(key, spec);
+    const startedAt = Date.now();
     const forget = () => {
       if (this.slots.get(key) === slot) this.slots.delete(key);
     };
@@ -103,12 +110,16 @@ export class AgentPool {
             code: exit.code,
             signal: exit.signal,
           });
+          if (started.hasServed) this.guard.worked(key);
+          else if (!started.isEnding) this.guard.ended(key, startedAt, describeExit(spec.title, exit));
           forget();
         });
         for (const listener of this.startListeners) listener(started);
       },
       (error: unknown) => {
         this.options.log.warn('agent did not start', { agent: spec.id, error: String(error) });
+        if (error instanceof DomainError && error.details['ended'] === true)
+          this.guard.ended(key, startedAt, error.message);
         forget();
       },
     );
