@@ -95,6 +95,7 @@ export function generated(): string {
       family('aster/'),
     ),
     section('deck', 'Methods of our own.', family('deck/')),
+    section('Language Server Protocol', 'On the editor surface only.', family('workspace/')),
     '### Errors',
     '',
     'A domain error carries `data: {code, message, …}`. A code never changes its meaning.',
