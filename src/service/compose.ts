@@ -76,6 +76,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       clients,
       log,
     });
+    const jobs = new Jobs({ sessions, agents, clients, tasks: runs.tasks, turns: runs, env, log });
     if (!readOnly) await runs.recover();
     const maintenance = setInterval(() => maintain(store, log), MAINTAIN_MS);
     return {
@@ -85,7 +86,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       inbox: runs.inbox,
       tasks: runs.tasks,
       agents: new Agents({ agents, discovery }),
-      jobs: new Jobs(),
+      jobs,
       search: new WorkspaceSearch({ sessions, env }),
       ownsStore: () => store.isOurs,
       start: () => {
@@ -94,6 +95,7 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
       },
       close: async () => {
         clearInterval(maintenance);
+        jobs.stop();
         try {
           await sessions.stop();
           await scanner.close();

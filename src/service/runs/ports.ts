@@ -77,7 +77,10 @@ export interface RunRow {
 export interface TurnListener {
   began(sessionId: string): void;
   /** `owner` is who asked for the turn; it may have gone since. */
-  ended(sessionId: string, end: { readonly status: RunEnd['status']; readonly kind: RunKind; readonly owner: Client }): void;
+  ended(
+    sessionId: string,
+    end: { readonly status: RunEnd['status']; readonly kind: RunKind; readonly owner: Client },
+  ): void;
 }
 
 export interface RunEnd {
