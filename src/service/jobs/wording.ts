@@ -79,7 +79,7 @@ export function readSuggestions(answer: string): string[] {
 export function readTitle(answer: string): string | undefined {
   const lines = withoutThinking(answer).split('\n').map(oneLine);
   const first = lines.find((line) => line !== '') ?? '';
-  const title = oneLine(first.replace(/^(?:#+\s*|title\s*[:：]\s*)/iu, '').replace(quotes, ''));
+  const title = oneLine(first.replace(/^(?:#+\s*)?(?:title\s*[:：]\s*)?/iu, '').replace(quotes, ''));
   return title !== '' && lengthOf(title) <= AUTO_TITLE_LENGTH ? title : undefined;
 }
 
