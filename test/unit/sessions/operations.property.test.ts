@@ -100,7 +100,7 @@ describe('the operationId of a fork', function () {
           assert.ok(again);
         }
       }),
-      { numRuns: 25, interruptAfterTimeLimit: 4_000 },
+      { numRuns: 25, plugins: [fc.interruptAfterTimeLimit(4_000)] },
     );
   });
 });

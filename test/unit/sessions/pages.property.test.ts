@@ -148,7 +148,7 @@ describe('pages, whatever happens between them', function () {
             if (tool) assert.ok((tool.output ?? []).length > 0, 'no call without its result');
         },
       ),
-      { numRuns: 25, interruptAfterTimeLimit: 4_000 },
+      { numRuns: 25, plugins: [fc.interruptAfterTimeLimit(4_000)] },
     );
   });
 });
