@@ -30,6 +30,16 @@ export function plainLine(text: string): string {
     .trim();
 }
 
+const segmenter = new Intl.Segmenter();
+
+/** A text of at most so many letters, as a person counts them; what is cut off is marked. */
+export function shorten(text: string, letters: number): string {
+  const all = Array.from(segmenter.segment(text), ({ segment }) => segment);
+  if (all.length <= letters) return text;
+  const kept = all.slice(0, letters - 1).join('');
+  return `${kept.trimEnd()}…`;
+}
+
 /** Text as it is, in a markdown that would read signs as markup. */
 export function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_{}[\]()#+\-.!|<>~$&:]/g, String.raw`\$&`);

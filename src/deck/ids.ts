@@ -31,6 +31,7 @@ export const commandIds = {
   answer: 'sessionDeck.answer',
   allowOnce: 'sessionDeck.allowOnce',
   reject: 'sessionDeck.reject',
+  decline: 'sessionDeck.decline',
   dismiss: 'sessionDeck.dismiss',
   openWaiting: 'sessionDeck.openWaiting',
   nextWaiting: 'sessionDeck.nextWaiting',

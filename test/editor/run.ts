@@ -9,6 +9,7 @@ import { downloadAndUnzipVSCode, runTests, SilentReporter, TestRunFailedError } 
 import { build } from 'esbuild';
 import * as z from 'zod';
 import { startCodeServer, workbenchUrl } from '../../scripts/code_server.mjs';
+import { testAgent } from '../support/agent_command.js';
 import { launchBrowser } from '../support/chromium.js';
 import { makeEditorHome } from '../support/editor_home.js';
 import { checkout } from '../support/vscode_host.js';
@@ -136,7 +137,12 @@ async function main(): Promise<void> {
   };
   const out = await inside('out');
   const home = await makeEditorHome();
-  const env = { ...home.env, SESSION_DECK_TEST_OUT: out };
+  const agent = testAgent();
+  const env = {
+    ...home.env,
+    SESSION_DECK_TEST_OUT: out,
+    SESSION_DECK_TEST_AGENT: JSON.stringify(agent),
+  };
   await fs.writeFile(path.join(out, 'output.txt'), '');
   const stopFollowing = follow(path.join(out, 'output.txt'));
   try {

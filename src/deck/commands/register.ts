@@ -121,6 +121,7 @@ const handlers: Record<CommandId, Handler> = {
   [commandIds.answer]: onItem((deck, item) => deck.answers.answer(item)),
   [commandIds.allowOnce]: onItem((deck, item) => deck.answers.allowOnce(item)),
   [commandIds.reject]: onItem((deck, item) => deck.answers.reject(item)),
+  [commandIds.decline]: onItem((deck, item) => deck.answers.reject(item)),
   [commandIds.dismiss]: onItem((deck, item) => deck.answers.dismiss(item)),
   [commandIds.openWaiting]: openWaiting,
   [commandIds.nextWaiting]: (deck) => nextWaiting(deck),

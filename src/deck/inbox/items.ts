@@ -1,13 +1,15 @@
 import * as vscode from 'vscode';
 import type { InboxItem } from '../../protocol/inbox.js';
 import type { SessionRow } from '../../protocol/session.js';
-import { escapeMarkdown, plainLine, relativeTime } from '../format.js';
+import { escapeMarkdown, plainLine, relativeTime, shorten } from '../format.js';
 import { commandIds } from '../ids.js';
 import { titleOf } from '../tree/items.js';
 import { allowOnce, inOrder, reject } from './choices.js';
 import { headline, particulars } from './wording.js';
 
 const { l10n } = vscode;
+/** Letters of a row; what stands behind it needs room too. */
+const SHORT = 40;
 
 /** What kind of answer an item wants, in a word. */
 export function kindWord(item: InboxItem): string {
@@ -84,7 +86,7 @@ function tooltip(item: InboxItem, row: SessionRow | undefined): vscode.MarkdownS
 /** A row of the view. Choosing it answers it, except for a failed run, which is opened. */
 export function inboxItem(item: InboxItem, title: string, row: SessionRow | undefined): vscode.TreeItem {
   const asked = askedOf(item);
-  const tree = new vscode.TreeItem(asked, vscode.TreeItemCollapsibleState.None);
+  const tree = new vscode.TreeItem(shorten(asked, SHORT), vscode.TreeItemCollapsibleState.None);
   const time = relativeTime(item.at, Date.now(), vscode.env.language);
   tree.id = item.id;
   tree.description = `${title} · ${time}`;

@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import type { SessionTask } from '../../protocol/tasks.js';
-import { duration, escapeMarkdown, plainLine } from '../format.js';
+import { duration, escapeMarkdown, plainLine, shorten } from '../format.js';
 import { commandIds } from '../ids.js';
 import { elapsed, lastLine } from './task_list.js';
 
 const { l10n } = vscode;
+/** Letters of a row; what stands behind it needs room too. */
+const SHORT = 32;
 
 const kindIcons: Record<SessionTask['kind'], string> = {
   subagent: 'type-hierarchy-sub',
@@ -55,7 +57,7 @@ function icon(task: SessionTask): vscode.ThemeIcon {
 /** A row of the view. Choosing it shows its output. */
 export function taskItem(task: SessionTask, session: string | undefined): vscode.TreeItem {
   const title = taskTitle(task);
-  const item = new vscode.TreeItem(title, vscode.TreeItemCollapsibleState.None);
+  const item = new vscode.TreeItem(shorten(title, SHORT), vscode.TreeItemCollapsibleState.None);
   const time = duration(elapsed(task, Date.now()), vscode.env.language);
   const word = statusWord(task);
   const last = lastLine(task);

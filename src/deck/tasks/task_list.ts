@@ -59,10 +59,6 @@ export function plainOutput(output: string): string {
 
 /** The last line of a task's output that says something; empty when there is none. */
 export function lastLine({ outputTail }: SessionTask): string {
-  return (
-    (outputTail ?? '')
-      .split('\n')
-      .map(plainLine)
-      .findLast((line) => line !== '') ?? ''
-  );
+  const lines = plainOutput(outputTail ?? '').split('\n');
+  return lines.map(plainLine).findLast((line) => line !== '') ?? '';
 }

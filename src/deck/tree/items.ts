@@ -1,14 +1,13 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { SessionRow, SourceKind } from '../../protocol/session.js';
-import { escapeMarkdown, plainLine, relativeTime } from '../format.js';
+import { escapeMarkdown, plainLine, relativeTime, shorten } from '../format.js';
 import { commandIds } from '../ids.js';
 import type { DayClass, Group } from './grouping.js';
 
 const { l10n } = vscode;
 /** Letters of a title in a row. */
 const SHORT = 48;
-const segmenter = new Intl.Segmenter();
 
 /** A node of the tree. Actions of the context menus get one of these. */
 export type DeckNode =
@@ -37,14 +36,7 @@ export function titleOf(row: SessionRow): string {
 
 /** A title that leaves room for what stands behind it; the hover has the whole. */
 export function shortTitle(row: SessionRow): string {
-  const title = titleOf(row);
-  const letters = Array.from(segmenter.segment(title), ({ segment }) => segment);
-  return letters.length > SHORT
-    ? `${letters
-        .slice(0, SHORT - 1)
-        .join('')
-        .trimEnd()}…`
-    : title;
+  return shorten(titleOf(row), SHORT);
 }
 
 /** A word for every state that is worth one; idle is silence. */
