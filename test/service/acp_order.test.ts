@@ -151,6 +151,48 @@ describe('ACP clients on running sessions', function () {
     assert.equal((await other.load(sessionId)).error, undefined, 'what was cancelled can be asked again');
   });
 
+  it('tells of a compaction once it has ended, live and on load, as each client can take it', async () => {
+    const plain = await place.open();
+    const rich = await place.open({ session: { compaction: {}, notices: {} } });
+    const sessionId = await plain.begin();
+    await rich.resume(sessionId);
+    await plain.prompt(sessionId, 'echo before', 'notice look out');
+    await plain.rpc.call('aster/compact_conversation', { sessionId, userContext: 'the plan' });
+    await plain.rpc.call('aster/compact_conversation', { sessionId, userContext: 'fail' });
+    await plain.prompt(sessionId, 'echo after');
+    await until(() => rich.text(sessionId).endsWith('after'), 'the last turn is told');
+    assert.equal(rich.text(sessionId), 'beforeafter');
+    assert.equal(plain.text(sessionId), 'before[The context was compacted]\n\nCompacted. the plan' + 'after');
+    assert.deepEqual(plain.updates(sessionId, 'notice', 'compaction_update', 'compaction_summary_chunk'), []);
+    assert.equal(rich.updates(sessionId, 'notice').length, 1);
+    const told = (peer: AcpPeer) =>
+      peer
+        .updates(sessionId, 'compaction_update')
+        .map(({ compactionId, status }) => ({ compactionId, status }));
+    const [id, , failedId] = told(rich).map(({ compactionId }) => compactionId);
+    assert.deepEqual(told(rich), [
+      { compactionId: id, status: 'in_progress' },
+      { compactionId: id, status: 'completed' },
+      { compactionId: failedId, status: 'in_progress' },
+      { compactionId: failedId, status: 'failed' },
+    ]);
+    const later = await place.open({ session: { compaction: {}, notices: {} } });
+    await later.load(sessionId);
+    assert.deepEqual(told(later), [
+      { compactionId: id, status: 'completed' },
+      { compactionId: failedId, status: 'failed' },
+    ]);
+    assert.match(JSON.stringify(later.updates(sessionId, 'compaction_update')[0]), /Compacted\. the plan/);
+    assert.equal(later.text(sessionId), 'beforeafter', 'what was compacted away is replayed');
+    assert.deepEqual(later.updates(sessionId, 'notice'), [], 'a notice is live only');
+    const other = await place.open();
+    await other.load(sessionId);
+    assert.match(
+      other.text(sessionId),
+      /^before\[The context was compacted\]\n\nCompacted\. the plan.*after$/s,
+    );
+  });
+
   it('runs sessions in parallel', async () => {
     const peer = await place.open();
     const waiting = await peer.begin();

@@ -13,6 +13,7 @@ import type { Log } from '../log.js';
 import type { Client } from '../sessions/client.js';
 import type { EntryDraft } from '../sessions/transcript.js';
 import { unlessAborted } from './abort.js';
+import { CompactionNews } from './compaction_news.js';
 import type { Audience } from './audience.js';
 import type { LiveSession, UpdateSink } from './live_session.js';
 import type { LiveSessions } from './live_sessions.js';
@@ -80,6 +81,7 @@ export class Run implements UpdateSink {
   /** Aborts when the turn has ended: an agent may end it without waiting for the answer to its own question. */
   private readonly over = new AbortController();
   private readonly rawUpdates: Record<string, unknown>[] = [];
+  private readonly compactionNews: CompactionNews | undefined;
   /** Updates that came while the agent was asked to take text in; undefined when nobody asks. */
   private held: { readonly update: AgentUpdate; readonly raw: unknown }[] | undefined;
   private holders = 0;
@@ -133,6 +135,11 @@ export class Run implements UpdateSink {
     } catch (error) {
       parts.sessions.writer.endTurn(this.sessionId, this.turnId, { status: 'failed' });
       throw error;
+    }
+    if (input.kind === 'compaction') {
+      this.compactionNews = new CompactionNews(input.first.id);
+      this.rawUpdates.push(this.compactionNews.began());
+      this.flushSoon();
     }
     this.ended = this.execute();
   }
@@ -234,8 +241,11 @@ export class Run implements UpdateSink {
     this.entries.apply(update, raw);
     const forwarded = z.record(z.string(), z.unknown()).safeParse(raw);
     // Titles are announced by the sessions, which know whether the agent's counts.
-    if (forwarded.success && update.type !== 'info' && update.type !== 'subagent')
-      this.rawUpdates.push(forwarded.data);
+    if (forwarded.success && update.type !== 'info' && update.type !== 'subagent') {
+      const { data } = forwarded;
+      const told = this.compactionNews ? this.compactionNews.said(update, data) : data;
+      if (told) this.rawUpdates.push(told);
+    }
     if (update.type === 'tool' && this.live) this.terminals.heard(this.live, update.patch);
     if (
       this.entries.pendingCharacters > MAX_PENDING_CHARACTERS ||
@@ -351,6 +361,10 @@ export class Run implements UpdateSink {
     });
     if (outcome.status === 'failed' && outcome.error && this.input.kind !== 'compaction')
       entries.notice('error', outcome.error.message);
+    if (this.compactionNews)
+      this.rawUpdates.push(
+        this.compactionNews.ended(outcome.status, entries.summary, outcome.error?.message),
+      );
     this.flush();
     sessions.writer.endTurn(sessionId, turnId, {
       status: outcome.status,

@@ -63,6 +63,11 @@ export class TurnEntries {
     return this.pending;
   }
 
+  /** What the compaction that this turn is says so far. */
+  get summary(): readonly ContentBlock[] {
+    return this.own?.content ?? [];
+  }
+
   /** Updates of a kind that is not known. */
   get unknownUpdates(): number {
     return this.unknown;

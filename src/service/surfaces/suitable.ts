@@ -15,6 +15,7 @@ const baseline = new Set([
   'usage_update',
 ]);
 
+const Summary = z.array(z.looseObject({ type: z.string() }));
 const Configured = z.looseObject({
   configOptions: z.array(z.looseObject({ type: z.string().optional().catch(undefined) })),
 });
@@ -33,8 +34,11 @@ export function suitableUpdates(update: SessionUpdate, features: AcpClientFeatur
     case 'compaction_update': {
       if (features.compaction) return [update];
       if (update['status'] !== 'completed') return [];
-      const content = { type: 'text', text: '[The context was compacted]\n\n' };
-      return [{ sessionUpdate: 'agent_message_chunk', content }];
+      const summary = Summary.safeParse(update['summary']).data ?? [];
+      return [{ type: 'text', text: '[The context was compacted]\n\n' }, ...summary].map((content) => ({
+        sessionUpdate: 'agent_message_chunk',
+        content,
+      }));
     }
     case 'config_option_update':
       return [withSuitableOptions(update, features)];
