@@ -10,7 +10,7 @@ const MAX_LINE_BYTES = 32 * 1024 * 1024;
 const Envelope = z.custom<AnyMessage>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 );
-const UpdateMessage = z.object({ method: z.literal('session/update'), params: z.unknown() });
+const UpdateMessage = z.object({ method: z.literal('session/update'), params: z.unknown().optional() });
 
 export interface AgentStreamEvents {
   /**
