@@ -60,10 +60,15 @@ export class Discovery {
   private readonly timing: DiscoveryTiming;
   private readonly lastAt = new Map<string, number>();
   private readonly going = new Map<AgentConnection, Promise<Discovered>>();
+  private readonly running = new Set<AgentConnection>();
 
   constructor(private readonly parts: DiscoveryParts) {
     this.timing = { ...defaultTiming, ...parts.timing };
     parts.agents.onStart((connection) => this.started(connection));
+    parts.lists.onToDelete = (agent) => {
+      for (const connection of this.running)
+        if (connection.spec.id === agent) void this.deleteGone(connection);
+    };
   }
 
   /**
@@ -84,6 +89,8 @@ export class Discovery {
 
   private started(connection: AgentConnection): void {
     const agent = connection.spec.id;
+    this.running.add(connection);
+    void connection.closed.then(() => this.running.delete(connection));
     connection.onElsewhere = (agentSession, update) => {
       const info = Info.safeParse(update);
       if (!info.success) return;

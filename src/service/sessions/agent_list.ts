@@ -31,6 +31,9 @@ export interface ListedNews {
 
 /** Merges what agents list with what is known: one session is one row, and what was deleted stays away. */
 export class AgentLists {
+  /** Called when there is something for an agent to delete. */
+  onToDelete: (agent: string) => void = () => undefined;
+
   constructor(
     private readonly shelf: Shelf,
     private readonly tombstones: Tombstones,
@@ -86,6 +89,12 @@ export class AgentLists {
   /** A session that is not ours to show, e.g. one that a small job is done in. Its row goes if there is one. */
   hide(agent: string, agentSession: string): void {
     this.tombstones.add({ agent, agentSession, toDelete: false });
+  }
+
+  /** A session that a person deleted, for good now: no list brings it back, and its agent is to delete it too. */
+  bury(record: SessionRecord): void {
+    this.tombstones.bury(record);
+    if (record.agent !== undefined) this.onToDelete(record.agent);
   }
 
   /** What a person deleted for good and the agent still has, as far as it was not told yet. */

@@ -207,8 +207,7 @@ export class Sessions {
     this.pages = new Pages(data, shelf, this.reader, this.cursors, watchers);
     this.contents = new Contents(data, this.reader);
     this.operations = new Operations(data);
-    const tombstones = new Tombstones(data);
-    this.agentLists = new AgentLists(shelf, tombstones);
+    this.agentLists = new AgentLists(shelf, new Tombstones(data));
     this.forks = new Forks({ data, shelf, reader: this.reader, operations: this.operations });
     this.deletions = new Deletions({
       data,
@@ -222,7 +221,7 @@ export class Sessions {
       makeRoom: () => store.freeBallast(),
       onGone: (id) => watchers.forget(id),
       onBack: () => this.look(),
-      onFinal: (record) => tombstones.bury(record),
+      onFinal: (record) => this.agentLists.bury(record),
     });
   }
 

@@ -185,6 +185,20 @@ describe('sessions that agents list', function () {
     assert.deepEqual(await ids(), ['keep', 'undo']);
   });
 
+  it('are deleted in an agent that runs as soon as that is final', async () => {
+    agentSession('drop', 'prompt');
+    const calls = join(dir, 'calls.log');
+    await discovery().discover(
+      spec({ features: ['close', 'load', 'list', 'delete'], env: { AGENT_LOG: calls } }),
+    );
+    await deck.sessions.delete(deck.client, { sessionId: 'drop', cwd: CWD });
+    const buried = deck.store.records.sessions().find(({ id }) => id === 'drop');
+    assert.ok(buried);
+    deck.sessions.agentLists.bury(buried);
+    await until(() => deck.sessions.agentLists.toDelete('scripted').length === 0);
+    assert.equal(readFileSync(calls, 'utf8'), 'session/delete drop\n');
+  });
+
   it('stay when the agent lists them no more', async () => {
     agentSession('s1', 'prompt');
     await discovery().discover(spec());
