@@ -1,7 +1,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { ClientOptions, CompleteParams, CompleteResult } from '../protocol/deck.js';
 import {
   methods,
@@ -20,9 +20,6 @@ type Listener = (params: unknown) => void;
 export type Complete = (params: CompleteParams, token: vscode.CancellationToken) => Promise<CompleteResult>;
 
 type ParamsOf<M extends ServiceNotification> = z.output<Methods[M]['params']>;
-
-/** LSP's answer to `workspace/textDocumentContent`. */
-const TextContent = z.object({ text: z.string() });
 
 /** Results and notifications are plain data: what fits the schema is the value itself. */
 const isResult = <M extends ClientRequest>(method: M, value: unknown): value is Result<M> =>
@@ -74,17 +71,6 @@ export class ServiceClient implements vscode.Disposable {
       const answer: unknown = await client.sendRequest(method, params, token ?? NEVER);
       if (isResult(method, answer)) return answer;
       throw new Error(`${method}: ${String(methods[method].result.safeParse(answer).error?.message)}`);
-    } catch (error) {
-      throw toServiceError(error);
-    }
-  }
-
-  /** The text of a read-only document that the service writes. Throws like `request`. */
-  async textOf(uri: string, token: vscode.CancellationToken): Promise<string> {
-    try {
-      const client = await this.start();
-      const answer: unknown = await client.sendRequest('workspace/textDocumentContent', { uri }, token);
-      return TextContent.parse(answer).text;
     } catch (error) {
       throw toServiceError(error);
     }

@@ -13,7 +13,8 @@ export class TranscriptTexts implements vscode.TextDocumentContentProvider, vsco
 
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
     try {
-      return await this.client.textOf(uri.toString(), token);
+      const params = { uri: uri.toString() };
+      return (await this.client.request('workspace/textDocumentContent', params, token)).text;
     } catch (error) {
       if (error instanceof vscode.CancellationError) throw error;
       // A document that cannot be had shows nothing at all: the reason is better.

@@ -4,6 +4,8 @@ import type { InboxItem } from '../../src/protocol/inbox.js';
 import type { SessionTask } from '../../src/protocol/tasks.js';
 import { folder, Peer, until } from './peer.js';
 
+const FORK = '01900000-0000-7000-8000-00000000f0f0';
+
 describe('the window, for agents that wait or work', function () {
   this.timeout(90_000);
   let peer: Peer;
@@ -20,6 +22,11 @@ describe('the window, for agents that wait or work', function () {
     peer.close();
   });
 
+  /** What the tree hands to the commands of its menus. */
+  const node = async (id: string) => ({
+    kind: 'session',
+    row: await peer.request('aster/session/info', { sessionId: id }),
+  });
   const waiting = () =>
     until(async (): Promise<InboxItem | undefined> => {
       const { items } = await peer.request('deck/inbox', {});
@@ -89,6 +96,55 @@ describe('the window, for agents that wait or work', function () {
     });
     await until(() => /Stopped/.test(text()), 'its end');
     await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('opens a transcript as text', async () => {
+    await vscode.commands.executeCommand('sessionDeck.openAsText', await node(sessionId));
+    const { document } = await until(() => vscode.window.activeTextEditor, 'an editor');
+    assert.equal(document.languageId, 'markdown');
+    assert.match(document.getText(), /ask Run the migration[^]*permission: allow[^]*permission: always/);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+  });
+
+  it('compares a fork with its parent, from where they part', async () => {
+    const { turns, cut } = await peer.request('deck/turns', { sessionId, from: 1, limit: 1 });
+    await peer.request('aster/session/fork/prefix/v1', {
+      schema: 'aster.acp.session-prefix-fork.v1',
+      sessionId,
+      operationId: 'fork',
+      request: {
+        boundary_entry_id: turns[0]?.boundaryEntryId ?? '',
+        expected_cut: cut,
+        target_session_id: FORK,
+        expected_workspace: { cwd: folder() },
+      },
+    });
+    await peer.prompt(FORK, 'echo another way');
+    await vscode.commands.executeCommand('sessionDeck.compareWithParent', await node(FORK));
+    const sides = () =>
+      ['another way', 'Drop the table'].map((words) =>
+        vscode.workspace.textDocuments.find(
+          (side) =>
+            side.uri.scheme === 'session-deck' && side.uri.query !== '' && side.getText().includes(words),
+        ),
+      );
+    await until(() => sides().every((side) => side !== undefined), 'both sides');
+    for (const side of sides()) assert.doesNotMatch(side?.getText() ?? '', /Run the migration\n/);
+    const tab = vscode.window.tabGroups.activeTabGroup.activeTab;
+    assert.ok(tab?.input instanceof vscode.TabInputTextDiff);
+    await vscode.window.tabGroups.close(tab);
+  });
+
+  it('hides what is archived, and brings it back', async () => {
+    const listed = async () => {
+      const { sessions } = await peer.request('aster/session/list', {});
+      return sessions.some((row) => row.sessionId === FORK);
+    };
+    const row = await node(FORK);
+    await vscode.commands.executeCommand('sessionDeck.archive', row, [row]);
+    assert.equal(await listed(), false);
+    await vscode.commands.executeCommand('sessionDeck.unarchive', await node(FORK));
+    assert.equal(await listed(), true);
   });
 
   it('stops a sub-agent', async () => {
