@@ -94,6 +94,7 @@ describe('modes, options and commands of ACP clients', function () {
       assert.match(commands, /"one".*"two"/);
       assert.match(JSON.stringify(last(one, sessionId, 'config_option_update')), /"currentValue":"high"/);
     }
+    await until(() => stranger.updates(sessionId).length > 0, 'the list is told');
     const kinds = new Set(stranger.updates(sessionId).map(({ sessionUpdate }) => sessionUpdate));
     assert.deepEqual([...kinds], ['session_info_update']);
     const before = other.updates(sessionId, 'current_mode_update').length;

@@ -278,6 +278,7 @@ export class Runs implements RunControl {
     let session: RunSession = this.parts.sessions.resolve(client, params.sessionId);
     // A cancel right behind the prompt must find the run, so nothing is waited for that is there.
     if (isUnread(session)) session = await this.readable(client, params.sessionId);
+    if (signal.aborted) return { stopReason: 'cancelled' };
     this.refuseDuringRun(session.id);
     const spec = agentForSession(client.options, session);
     this.audience.join(client, session.id);

@@ -105,6 +105,8 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
   });
   const opener = new AcpOpener(client, parts);
   const order = new SessionOrder();
+  /** Turns that this client has asked for, also those that have not begun. */
+  const turns = new Map<string, Set<AbortController>>();
   let initialized = false;
 
   /** A client that says it again has its new capabilities from then on. */
@@ -130,9 +132,15 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     if (!api.knows(name, 'acp')) throw toRequestError(methodNotFound(method));
     client.use(name, !underscored);
     const asked = SessionIdParams.safeParse(params).data?.sessionId;
-    const signal = requestSignal(cancelled);
+    const cancelling = requestCancelling(cancelled);
+    const { signal } = cancelling;
     try {
-      const result = withSuitableOptions(await inOrder(name, asked, params, signal), client.features);
+      const work = inOrder(name, asked, params, signal);
+      const isTurn = name === 'session/prompt' && asked !== undefined;
+      const result = withSuitableOptions(
+        await (isTurn ? asTurn(asked, cancelling, work) : work),
+        client.features,
+      );
       if (opening.has(name)) greet(Opened.safeParse(result).data?.sessionId ?? asked);
       return result;
     } catch (error) {
@@ -155,11 +163,23 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
       return order.prepare(session, () => opener.load(session, async () => work(), signal));
     if (preparing.has(name)) return order.prepare(session, async () => work());
     if (!following.has(name)) return work();
-    return order.follow(session, async (takenBack) => {
-      if (!takenBack || name !== 'session/prompt') return work();
-      const stopReason: StopReason = 'cancelled';
-      return { stopReason };
-    });
+    return order.follow(session, async () => work());
+  }
+
+  /** A turn that is cancelled before it began has ended like any other that is cancelled. */
+  async function asTurn(session: string, cancelling: AbortController, work: Promise<unknown>) {
+    const own = turns.get(session) ?? new Set();
+    turns.set(session, own.add(cancelling));
+    const stopReason: StopReason = 'cancelled';
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof DomainError && error.code === 'cancelled') return { stopReason };
+      throw error;
+    } finally {
+      own.delete(cancelling);
+      if (own.size === 0) turns.delete(session);
+    }
   }
 
   function greet(sessionId: string | undefined): void {
@@ -168,12 +188,12 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
   }
 
   /** A request is cancelled by its peer's word only: what was asked for goes on when the peer has gone. */
-  function requestSignal(cancelled: AbortSignal): AbortSignal {
+  function requestCancelling(cancelled: AbortSignal): AbortController {
     const controller = new AbortController();
     cancelled.addEventListener('abort', () => {
       if (!connection.signal.aborted) controller.abort();
     });
-    return controller.signal;
+    return controller;
   }
 
   async function hear(method: string, params: unknown): Promise<void> {
@@ -181,7 +201,8 @@ export function serveAcp(socket: Socket, options: ClientOptions, parts: SurfaceP
     const { name, underscored } = plainName(method);
     client.use(name, !underscored);
     const session = SessionIdParams.safeParse(params).data?.sessionId;
-    if (name === 'session/cancel' && session !== undefined) order.takeBack(session);
+    if (name === 'session/cancel' && session !== undefined)
+      for (const turn of turns.get(session) ?? []) turn.abort();
     await api.notify(name, client, params);
   }
 

@@ -5,7 +5,6 @@
 export class SessionOrder {
   /** For each session what the next request waits for; settles, never rejects. */
   private readonly last = new Map<string, Promise<void>>();
-  private readonly waiting = new Map<string, Set<{ takenBack: boolean }>>();
 
   /** Begins when what was asked before is through; what is asked later waits until it ended. */
   prepare<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
@@ -14,29 +13,16 @@ export class SessionOrder {
     return answer;
   }
 
-  /**
-   * Begins when what was asked before is through, and keeps nobody waiting. `takenBack` is true when `takeBack` was
-   * called before it began.
-   */
-  async follow<T>(sessionId: string, work: (takenBack: boolean) => Promise<T>): Promise<T> {
+  /** Begins when what was asked before is through, and keeps nobody waiting. */
+  async follow<T>(sessionId: string, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(sessionId);
-    if (!before) return work(false);
-    const one = { takenBack: false };
-    const others = this.waiting.get(sessionId) ?? new Set();
-    this.waiting.set(sessionId, others.add(one));
+    if (!before) return work();
     return new Promise((resolve) => {
-      const begun = before.then(() => {
-        others.delete(one);
-        if (others.size === 0) this.waiting.delete(sessionId);
-        resolve(work(one.takenBack));
-      });
-      this.hold(sessionId, begun);
+      this.hold(
+        sessionId,
+        before.then(() => resolve(work())),
+      );
     });
-  }
-
-  /** Those that still wait to begin are told so when their turn comes. */
-  takeBack(sessionId: string): void {
-    for (const one of this.waiting.get(sessionId) ?? []) one.takenBack = true;
   }
 
   private hold(sessionId: string, work: Promise<unknown>): void {
