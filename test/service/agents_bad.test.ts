@@ -115,4 +115,22 @@ describe('agents that speak the protocol badly', function () {
     assert.equal(started.length, 2);
     await until(() => !started.some(isAlive));
   });
+
+  it('are asked for nothing that they did not announce', async () => {
+    const client = clientOf('twice');
+    const id = await begin(client);
+    const { controls } = home.runs;
+    await run(client, id, 'go');
+    await controls.open(client, { sessionId: id });
+    await assert.rejects(controls.setMode(client, { sessionId: id, modeId: 'x' }), { code: 'not_supported' });
+    const option = { sessionId: id, configId: 'model', value: 'x' };
+    await assert.rejects(controls.setConfigOption(client, option), { code: 'not_supported' });
+    await assert.rejects(home.agents.authenticate(client, { agent: 'a', methodId: 'x' }, unaborted), {
+      code: 'invalid_params',
+    });
+    await home.runs.close(client, { sessionId: id });
+    await run(client, id, 'go on');
+    const methods = (await readFile(`${pids}.methods`, 'utf8')).split('\n').filter(Boolean);
+    assert.deepEqual([...new Set(methods)].sort(), ['initialize', 'session/new', 'session/prompt']);
+  });
 });

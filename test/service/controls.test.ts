@@ -269,6 +269,21 @@ describe('modes, options and the tool catalogue', function () {
     assert.deepEqual(JSON.parse((await said(sessionId)) ?? '{}'), { cwd: home.dir, mcpServers: [] });
   });
 
+  it('begins a fork with what was chosen in its parent', async () => {
+    const client = home.client(agent('modes', 'options'));
+    const { sessionId } = await begin(client);
+    await run(client, sessionId, 'echo hi');
+    await home.runs.controls.setMode(client, { sessionId, modeId: 'code' });
+    await home.runs.controls.setConfigOption(client, { sessionId, configId: 'effort', value: 'high' });
+    const fork = await home.sessions.forkHead(
+      client,
+      { sessionId, cwd: home.dir, mcpServers: [] },
+      unaborted,
+    );
+    await run(client, fork.sessionId, 'controls');
+    assert.match((await said(fork.sessionId)) ?? '', /"mode":"code".*"effort":"high"/);
+  });
+
   it('keeps to scope, folder and trust', async () => {
     const client = home.client(agent('modes'));
     const { sessionId } = await begin(client);

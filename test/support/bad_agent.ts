@@ -95,6 +95,7 @@ const quirks = {
   },
 };
 function handle({ id, method, params }) {
+  fs.appendFileSync(process.env.BAD_PIDS + '.methods', method + '\n');
   if (method === 'initialize') {
     if (kind === 'types') { send({ id, result: { protocolVersion: 'one', agentCapabilities: [] } }); return; }
     answer(id, { protocolVersion: 1, agentInfo: { name: 'bad', version: '0' } });
@@ -119,7 +120,10 @@ process.stdin.on('data', (data) => {
 process.stdin.on('end', () => process.exit(0));
 `;
 
-/** The settings that start a bad agent. It adds its process id, a line each, to the file `pids`. */
+/**
+ * The settings that start a bad agent. It adds its process id, a line each, to the file `pids`, and what it is asked to
+ * `pids` with `.methods` behind.
+ */
 export function badAgent(kind: BadKind, pids: string): z.infer<typeof CustomAgent> {
   return {
     command: process.execPath,

@@ -152,7 +152,7 @@ export class LiveSessions {
     const continued = await this.continueKnown(session, connection);
     if (continued) return continued;
     const { mcpServers, timing, log } = this.parts;
-    const before = this.parts.remembered(session.id);
+    const before = this.chosenBefore(session);
     const servers = mcpServers.of(session.id);
     const forked = await this.forkNatively(session, connection, servers);
     const { agentSession, model, answer } =
@@ -171,6 +171,14 @@ export class LiveSessions {
       ...(model === undefined ? {} : { model }),
     });
     return live;
+  }
+
+  /** What was chosen in the session; a fork that was never open has what its parent has. */
+  private chosenBefore({ id, parent }: RunSession): KeptTooling {
+    const own = this.parts.remembered(id);
+    return own.generation === 0 && parent?.relation === 'fork'
+      ? this.parts.remembered(parent.sessionId)
+      : own;
   }
 
   /** Puts the conversation so far in front of the next prompt. */
@@ -292,7 +300,7 @@ export class LiveSessions {
       return live;
     } catch (error) {
       connection.detach(agentSession, live);
-      const lost = error instanceof DomainError && error.details['agentCode'] === NOT_FOUND;
+      const lost = error instanceof DomainError && isNotFound(error);
       // The agent has forgotten a session of ours; our own record of it is handed over instead.
       if (lost && session.source === 'deck') return undefined;
       throw error;
@@ -319,6 +327,16 @@ function agentSessionOf(session: RunSession): string | undefined {
   if (session.agentSession !== undefined || session.source === 'deck') return session.agentSession;
   const prefix = `${session.source}:`;
   return session.id.startsWith(prefix) ? session.id.slice(prefix.length) : session.id;
+}
+
+/** Some agents say it with words only. */
+function isNotFound({ details, message }: DomainError): boolean {
+  const { agentCode } = details;
+  if (agentCode === NOT_FOUND) return true;
+  return (
+    agentCode !== undefined &&
+    /\b(not found|no rollout found|unknown session|no such session)\b/i.test(message)
+  );
 }
 
 async function mustExist(cwd: string): Promise<void> {
