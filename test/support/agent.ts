@@ -60,6 +60,7 @@
  *   AGENT_DIR         folder where sessions are kept, so that another process can list, load and resume them
  *   AGENT_START       silent (never answers initialize), die (exits with 7), garbage (answers nonsense),
  *                     auth (session/new needs a login), nonew (session/new fails), slow (answers after 500 ms)
+ *   AGENT_JOB         verbs (lines) that are carried out instead for a prompt of a small job ("Below is the …")
  *
  * Sessions of its own (with AGENT_DIR):
  *   feature `delete`  session/delete removes the session's file
@@ -492,7 +493,8 @@ async function runTurn(
   const cancel = new AbortController();
   session.cancel = cancel;
   remember(session, 'user', textOf(prompt));
-  const text = scriptOf(prompt);
+  const job = textOf(prompt).startsWith('Below is the') ? process.env['AGENT_JOB'] : undefined;
+  const text = job ?? scriptOf(prompt);
   const turn: Turn = { session, client, signal: cancel.signal, send: optionsOf(session, client).send };
   await controls.turn(session.id, client);
   if (features.has('compact') && text.startsWith('/compact')) return compact(turn, text.slice(8).trim());
@@ -694,6 +696,7 @@ if (features.has('fork'))
   );
 if (features.has('close'))
   app.onRequest('session/close', ({ params }) => {
+    logged('session/close', params.sessionId);
     sessions.get(params.sessionId)?.cancel?.abort();
     sessions.delete(params.sessionId);
     return {};

@@ -109,10 +109,10 @@ describe('model endpoint', () => {
   });
 
   it('tells that nobody is there', async () => {
-    const { url } = fake;
-    await fake.close();
+    const gone = await FakeModelEndpoint.open();
+    const { url } = gone;
+    await gone.close();
     await refused(/cannot be reached: ECONNREFUSED/, ask({ url }));
-    fake = await FakeModelEndpoint.open();
   });
 
   it('ends with the reason of the signal', async () => {
