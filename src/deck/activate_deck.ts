@@ -13,7 +13,7 @@ import { LanguageModel } from './language_model.js';
 import { notify } from './notify.js';
 import { act } from './panel/actions.js';
 import { DiffDocuments } from './panel/diff_documents.js';
-import { KeptImages } from './panel/kept_images.js';
+import { KeptFiles } from './panel/kept_files.js';
 import { Panels } from './panel/panels.js';
 import { SessionNames } from './session_names.js';
 import { clientOptions, readSettings } from './settings.js';
@@ -42,7 +42,7 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     client,
     log,
     extensionUri: context.extensionUri,
-    images: new KeptImages(vscode.Uri.joinPath(context.globalStorageUri, 'pictures').fsPath),
+    images: new KeptFiles(vscode.Uri.joinPath(context.globalStorageUri, 'pictures').fsPath),
     followups: () => readSettings().smallJobs.model !== 'off',
     act: (panel, action) => act(deck, panel, action),
   });

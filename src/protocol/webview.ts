@@ -95,7 +95,7 @@ export const PageCall = z.discriminatedUnion('method', [
     method: z.literal('setOption'),
     params: z.object({ configId: z.string(), value: z.boolean() }),
   }),
-  /** Files of the workspace whose path fits some letters; the best first. */
+  /** Files of the workspace and sessions that fit some letters; the best first. */
   z.object({
     kind: z.literal('call'),
     id: z.number(),
@@ -171,7 +171,11 @@ export type ReadyResult = z.infer<typeof ReadyResult>;
 
 export const SendResult = z.object({ delivery: z.enum(['prompt', 'injected', 'queued', 'idle']) });
 
-export const FilesResult = z.object({ files: z.array(z.object({ path: z.string(), uri: z.string() })) });
+export const FilesResult = z.object({
+  files: z.array(z.object({ path: z.string(), uri: z.string() })),
+  /** `uri` is of the session's text; `attach` takes it. */
+  sessions: z.array(z.object({ title: z.string(), uri: z.string() })),
+});
 /** `problems`: a sentence for each that was not taken. */
 export const AttachResult = z.object({ attachments: z.array(Attachment), problems: z.array(z.string()) });
 export type AttachResult = z.infer<typeof AttachResult>;

@@ -200,7 +200,7 @@ describe('the prompt box of the transcript page', function () {
       },
     });
     await box.pressSequentially('look at @bat');
-    const list = page.getByRole('listbox', { name: 'Files' });
+    const list = page.getByRole('listbox', { name: 'Files and sessions' });
     await list.waitFor();
     await box.press('ArrowDown');
     await box.press('Tab');
@@ -226,6 +226,33 @@ describe('the prompt box of the transcript page', function () {
         ],
         ['no file after all', []],
       ],
+    );
+  });
+
+  it('takes another session along as a file when it is mentioned', async () => {
+    const { page, panel, box } = await show({
+      prepare: (made) => {
+        made.sessions = [{ title: `Parser ${bad}`, uri: 'session-deck:/s1/Parser.md' }];
+        made.attached = {
+          attachments: [{ kind: 'link', id: 'x.md', name: 'Parser.md', uri: 'file:///kept/x.md' }],
+          problems: [],
+        };
+      },
+    });
+    await box.pressSequentially('go on like @Pars');
+    await page.getByRole('option', { name: `Parser ${bad}` }).waitFor();
+    await box.press('Enter');
+    await page.locator('.p-files .chip', { hasText: 'Parser.md' }).waitFor();
+    assert.equal(await box.inputValue(), 'go on like ');
+    assert.deepEqual(
+      panel.calls.flatMap((call) => (call.method === 'attach' ? call.params.uris : [])),
+      ['session-deck:/s1/Parser.md'],
+    );
+    await box.press('Enter');
+    await frames(page, 5);
+    assert.deepEqual(
+      sent().map(({ text, attachments }) => [text, attachments.map(({ name }) => name)]),
+      [['go on like', ['Parser.md']]],
     );
   });
 

@@ -108,4 +108,20 @@ describe('the transcript panel in a window', function () {
     await inside().locator('.prompt .chip', { hasText: 'src/batch.ts' }).waitFor({ timeout: 30_000 });
     await idle();
   });
+
+  it('takes another session along as a file that the agent can read', async () => {
+    const title = (await tabNames(page))[0]!;
+    await runCommand(page, 'Session Deck: New Session');
+    await until(async () => (await tabNames(page)).length === 2, 'a second tab');
+    await box().pressSequentially(`blocks @${title.slice(0, 5)}`);
+    await inside().locator('#complete .codicon-comment-discussion').first().waitFor({ timeout: 30_000 });
+    await box().press('Enter');
+    const chip = inside().locator('.p-files .chip');
+    await chip.waitFor({ timeout: 30_000 });
+    const uri = (await chip.getAttribute('title')) ?? '';
+    assert.match(await fs.readFile(new URL(uri), 'utf8'), /You said: hello/);
+    await box().press('Control+Enter');
+    await inside().locator('.prompt .chip').waitFor({ timeout: 30_000 });
+    await idle();
+  });
 });

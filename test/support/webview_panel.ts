@@ -30,6 +30,8 @@ export class FakePanel {
   ready: Partial<ReadyResult> = {};
   /** Files of the workspace. */
   files: string[] = [];
+  /** Sessions that a mention can be. */
+  sessions: { title: string; uri: string }[] = [];
   /** Pictures that are kept, by their id. */
   readonly images = new Map<string, { mimeType: string; data: string }>();
   /** What dropped addresses become. */
@@ -178,6 +180,7 @@ export class FakePanel {
           files: this.files
             .filter((path) => path.includes(call.params.query))
             .map((path) => ({ path, uri: `file:///home/ada/ledger/${path}` })),
+          sessions: this.sessions.filter(({ title }) => title.includes(call.params.query)),
         };
       case 'keepImage': {
         const { name, mimeType, data } = call.params;

@@ -4,7 +4,8 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { MAX_IMAGE_BYTES, type Attachment, type AttachResult } from '../../protocol/webview.js';
 import { messageOf } from '../errors.js';
-import { imageType, type KeptImages } from './kept_images.js';
+import { TRANSCRIPT_SCHEME } from '../ids.js';
+import { imageType, type KeptFiles } from './kept_files.js';
 
 const { l10n } = vscode;
 /** Files that the search for a mention looks at, and shows. */
@@ -18,9 +19,17 @@ const link = (uri: vscode.Uri): Attachment => ({
   uri: uri.toString(),
 });
 
-/** A file as an attachment: a picture is kept, everything else is named by its address. Throws a sentence. */
-async function attachFile(images: KeptImages, uri: vscode.Uri): Promise<Attachment> {
+/** Reads a whole transcript by the address of its text. */
+type ReadTranscript = (uri: vscode.Uri) => Promise<string>;
+
+/** A file or a session as an attachment: a picture and a transcript are kept, other files named by their address. */
+async function attachOne(
+  images: KeptFiles,
+  uri: vscode.Uri,
+  readTranscript: ReadTranscript,
+): Promise<Attachment> {
   const name = path.basename(uri.path);
+  if (uri.scheme === TRANSCRIPT_SCHEME) return images.keepText(name, await readTranscript(uri));
   if (uri.scheme !== 'file') throw new Error(l10n.t('“{0}” is not a file on this machine.', uri.toString()));
   // Looking at a network path would sign in to whatever machine it names.
   if (uri.authority !== '')
@@ -37,14 +46,15 @@ async function attachFile(images: KeptImages, uri: vscode.Uri): Promise<Attachme
 
 /** What became of each address: an attachment, or a sentence why not. */
 export async function attachUris(
-  images: KeptImages,
+  images: KeptFiles,
   uris: readonly (vscode.Uri | string)[],
+  readTranscript: ReadTranscript,
 ): Promise<AttachResult> {
   const result: AttachResult = { attachments: [], problems: [] };
   for (const one of uris) {
     try {
       const uri = typeof one === 'string' ? vscode.Uri.parse(one, true) : one;
-      result.attachments.push(await attachFile(images, uri));
+      result.attachments.push(await attachOne(images, uri, readTranscript));
     } catch (error) {
       result.problems.push(messageOf(error));
     }
@@ -54,8 +64,9 @@ export async function attachUris(
 
 /** Asks for files; undefined when nothing was chosen. */
 export async function pickFiles(
-  images: KeptImages,
+  images: KeptFiles,
   cwd: string | undefined,
+  readTranscript: ReadTranscript,
 ): Promise<AttachResult | undefined> {
   const uris = await vscode.window.showOpenDialog({
     canSelectMany: true,
@@ -63,7 +74,7 @@ export async function pickFiles(
     title: l10n.t('Files and pictures that go along with the prompt'),
     ...(cwd === undefined || cwd === '' ? {} : { defaultUri: vscode.Uri.file(cwd) }),
   });
-  return uris === undefined || uris.length === 0 ? undefined : attachUris(images, uris);
+  return uris === undefined || uris.length === 0 ? undefined : attachUris(images, uris, readTranscript);
 }
 
 /** How well a path fits the letters: all of them in order; a hit in the name and a short path count more. */

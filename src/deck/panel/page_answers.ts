@@ -4,13 +4,17 @@ import type { SessionDetails } from '../../protocol/session.js';
 import type { PageCall, pageResults } from '../../protocol/webview.js';
 import type * as z from 'zod';
 import type { ServiceClient } from '../client.js';
+import { textUri } from '../transcript_texts.js';
+import { titleOf } from '../tree/items.js';
 import { attachUris, findFiles } from './attach.js';
-import type { KeptImages } from './kept_images.js';
+import type { KeptFiles } from './kept_files.js';
 import { send } from './send.js';
 import type { SessionFacts } from './session_facts.js';
 import { translatedStrings } from './strings.js';
 
 const PAGE = 50;
+/** Sessions that a mention offers. */
+const SESSIONS = 5;
 
 type PageParams = Extract<PageCall, { method: 'page' }>['params'];
 type Answer<M extends keyof typeof pageResults> = z.input<(typeof pageResults)[M]>;
@@ -20,7 +24,7 @@ export interface Answering {
   readonly client: ServiceClient;
   readonly sessionId: string;
   readonly facts: SessionFacts;
-  readonly images: KeptImages;
+  readonly images: KeptFiles;
   /** As they were read last. */
   details: SessionDetails | undefined;
   /** The person switched a model for small jobs on. */
@@ -55,7 +59,10 @@ export class PageAnswers {
         return { tooling: await facts.readTooling(await this.cwd()) };
       }
       case 'files':
-        return { files: await findFiles(this.panel.details?.cwd, call.params.query) };
+        return {
+          files: await findFiles(this.panel.details?.cwd, call.params.query),
+          sessions: await this.findSessions(call.params.query),
+        };
       case 'keepImage': {
         const { name, mimeType, data } = call.params;
         const attachment = await images.keep(name, mimeType, Buffer.from(data, 'base64'));
@@ -64,7 +71,7 @@ export class PageAnswers {
       case 'keptImage':
         return images.read(call.params.id);
       case 'attach':
-        return attachUris(images, call.params.uris);
+        return attachUris(images, call.params.uris, (uri) => this.transcript(uri));
       case 'followups':
         // Without texts it is the last turn's.
         return client.request('aster/followup/generate', { sessionId, prompt: '', response: '' });
@@ -117,6 +124,26 @@ export class PageAnswers {
       cwd: await this.cwd(),
       ...params,
     });
+  }
+
+  /** A whole transcript as text, by the address that `textUri` makes. */
+  async transcript(uri: vscode.Uri): Promise<string> {
+    const { text } = await this.panel.client.request('workspace/textDocumentContent', {
+      uri: uri.toString(),
+    });
+    return text;
+  }
+
+  private async findSessions(query: string): Promise<{ title: string; uri: string }[]> {
+    if (query === '') return [];
+    const { client, sessionId } = this.panel;
+    const { sessions } = await client.request('aster/session/list', { query, limit: SESSIONS });
+    return sessions
+      .filter((row) => row.sessionId !== sessionId)
+      .map((row) => {
+        const title = titleOf(row);
+        return { title, uri: textUri(row.sessionId, title).toString() };
+      });
   }
 
   async cwd(): Promise<string> {

@@ -3,7 +3,7 @@ import type { AcpContentBlock } from '../../protocol/acp.js';
 import type { Attachment } from '../../protocol/webview.js';
 import type { ServiceClient } from '../client.js';
 import { ServiceError } from '../errors.js';
-import type { KeptImages } from './kept_images.js';
+import type { KeptFiles } from './kept_files.js';
 
 /** How long a prompt may take until its run is seen; then it counts as accepted. */
 const ACCEPTED_MS = 5_000;
@@ -13,7 +13,7 @@ export type Delivery = 'prompt' | 'injected' | 'queued';
 /** What goes along with a text, and where its pictures are kept. */
 export interface Enclosed {
   readonly attachments: readonly Attachment[];
-  readonly images: KeptImages;
+  readonly images: KeptFiles;
 }
 
 /**

@@ -8,7 +8,7 @@ import { plainLine } from '../format.js';
 import { pickFiles } from './attach.js';
 import { choose } from './choose.js';
 import { pageHtml } from './html.js';
-import type { KeptImages } from './kept_images.js';
+import type { KeptFiles } from './kept_files.js';
 import { PageAnswers } from './page_answers.js';
 import { SessionFacts } from './session_facts.js';
 
@@ -21,7 +21,7 @@ export interface PanelHost {
   readonly extensionUri: vscode.Uri;
   readonly log: vscode.LogOutputChannel;
   /** Pictures of the prompts that are being written. */
-  readonly images: KeptImages;
+  readonly images: KeptFiles;
   /** The person switched a model for small jobs on. */
   followups(): boolean;
   /** Carries out what a person chose on the page, with native UI. */
@@ -88,7 +88,7 @@ export class TranscriptPanel implements vscode.Disposable {
     return this.host.client;
   }
 
-  get images(): KeptImages {
+  get images(): KeptFiles {
     return this.host.images;
   }
 
@@ -218,7 +218,7 @@ export class TranscriptPanel implements vscode.Disposable {
 
   /** Asks for files and hands them to the page. */
   async pickFiles(): Promise<void> {
-    const result = await pickFiles(this.images, this.details?.cwd);
+    const result = await pickFiles(this.images, this.details?.cwd, (uri) => this.answers.transcript(uri));
     if (result) this.post({ kind: 'attached', result });
   }
 

@@ -11,6 +11,8 @@ import { bytes } from '../format.js';
 import type { Host } from '../host.js';
 import { t } from '../texts.js';
 
+/** Addresses of one drop; the panel refuses more. */
+const MOST_DROPPED = 100;
 /** What the editor's own lists and the explorer put into what is dragged; a line each. */
 const URI_LISTS = ['application/vnd.code.uri-list', 'text/uri-list'];
 
@@ -117,8 +119,13 @@ export class Attachments {
     const uris = urisOf(data);
     const files = [...data.files];
     if (uris.length === 0) return this.addFiles(files);
+    await this.attach(uris.slice(0, MOST_DROPPED));
+  }
+
+  /** Files and sessions by their addresses. */
+  async attach(uris: string[]): Promise<void> {
     try {
-      this.take(await this.host.call('attach', { uris: uris.slice(0, 100) }));
+      this.take(await this.host.call('attach', { uris }));
     } catch (error) {
       this.tell(error instanceof Error ? error.message : String(error));
     }

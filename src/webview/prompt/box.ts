@@ -68,6 +68,7 @@ export class PromptBox {
           attachments: [{ kind: 'link', id: mention, name: path, uri, mention }],
           problems: [],
         }),
+      attach: (uri) => void this.attachments.attach([uri]),
       startAgent: () => void this.startAgent(),
       draw: () => this.draw(),
     });
@@ -337,7 +338,7 @@ export class PromptBox {
     const kind = this.details.activeRun?.kind;
     const placeholder =
       kind === undefined
-        ? t('Prompt the agent. / for commands, @ for files')
+        ? t('Prompt the agent. / for commands, @ for files and sessions')
         : kind === 'compaction'
           ? t('It is sent when the compaction has ended.')
           : t('Add to this run. It is delivered at the next safe point, or queued.');

@@ -9,9 +9,11 @@ const REST_MS = 150;
 const SHOWN = 50;
 
 type File = { readonly path: string; readonly uri: string };
+type Session = { readonly title: string; readonly uri: string };
 type Item =
   | { readonly kind: 'command'; readonly command: AvailableCommand }
   | { readonly kind: 'file'; readonly file: File }
+  | { readonly kind: 'session'; readonly session: Session }
   /** The agent has told no commands, because it does not run. */
   | { readonly kind: 'start' };
 
@@ -28,6 +30,7 @@ export interface CompletionParts {
   /** Puts text into the box in place of what was typed, and the caret after it. */
   insert(from: number, to: number, text: string): void;
   mention(file: File, mention: string): void;
+  attach(uri: string): void;
   startAgent(): void;
   draw(): void;
 }
@@ -115,7 +118,7 @@ export class Completion {
 
   list(): TemplateResult | typeof nothing {
     if (!this.isOpen) return nothing;
-    const label = this.token?.kind === 'file' ? t('Files') : t('Commands');
+    const label = this.token?.kind === 'file' ? t('Files and sessions') : t('Commands');
     return html`<div class="complete">
       <ul id="complete" role="listbox" aria-label=${label}>
         ${this.items.map((item, index) => this.row(item, index))}
@@ -156,9 +159,12 @@ export class Completion {
   private async findFiles(token: Token): Promise<void> {
     const look = (this.look += 1);
     try {
-      const { files } = await this.parts.host.call('files', { query: token.query });
+      const { files, sessions } = await this.parts.host.call('files', { query: token.query });
       if (look !== this.look || this.token !== token || token.from === this.dismissed) return;
-      this.show(files.map((file) => ({ kind: 'file', file })));
+      this.show([
+        ...files.map((file) => ({ kind: 'file' as const, file })),
+        ...sessions.map((session) => ({ kind: 'session' as const, session })),
+      ]);
     } catch {
       // A name can be typed without help.
       if (look === this.look) this.show([]);
@@ -181,7 +187,11 @@ export class Completion {
     }
     this.items = [];
     if (item.kind === 'command') this.parts.insert(token.from, caret, `/${item.command.name} `);
-    else {
+    else if (item.kind === 'session') {
+      // A title is no name that the agent knows: the transcript goes along as a file.
+      this.parts.insert(token.from, caret, '');
+      this.parts.attach(item.session.uri);
+    } else {
       const mention = `@${item.file.path}`;
       this.parts.insert(token.from, caret, `${mention} `);
       this.parts.mention(item.file, mention);
@@ -198,6 +208,8 @@ function content(item: Item): TemplateResult {
     return html`${icon('file')}<bdi>${path.slice(at + 1)}</bdi
       ><bdi class="dim clip">${path.slice(0, Math.max(0, at))}</bdi>`;
   }
+  if (item.kind === 'session')
+    return html`${icon('comment-discussion')}<bdi class="clip">${item.session.title}</bdi>`;
   const { name, description, input } = item.command;
   return html`<bdi class="mono">/${name}</bdi>
     ${input ? html`<bdi class="dim clip hint">${input.hint}</bdi>` : nothing}

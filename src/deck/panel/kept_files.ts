@@ -17,8 +17,8 @@ const kinds: Readonly<Record<string, string>> = {
   bmp: 'image/bmp',
   avif: 'image/avif',
 };
-const ID = /^[\da-f-]{36}\.(?<kind>[a-z]{3,4})$/;
-/** A draft that is older than this has lost its pictures. */
+const ID = /^[\da-f-]{36}\.(?<kind>[a-z]{2,4})$/;
+/** A draft that is older than this has lost its files. */
 const KEEP_MS = 30 * 24 * 3_600_000;
 
 const kindOf = (name: string) => path.extname(name).slice(1).toLowerCase();
@@ -27,8 +27,11 @@ export const imageType = (name: string): string | undefined => kinds[kindOf(name
 
 const megabytes = (bytes: number) => String(Math.round(bytes / 1024 / 1024));
 
-/** Pictures of drafts: files of our own, so that the page's state holds their names only. */
-export class KeptImages {
+/**
+ * Pictures and transcripts that go along with prompts: files of our own, so that the page's state holds their names only
+ * and agents can read them.
+ */
+export class KeptFiles {
   private swept = false;
 
   constructor(private readonly folder: string) {}
@@ -47,11 +50,16 @@ export class KeptImages {
           megabytes(MAX_IMAGE_BYTES),
         ),
       );
-    await fs.mkdir(this.folder, { recursive: true });
-    await this.sweep();
     const id = `${randomUUID()}.${kind}`;
-    await fs.writeFile(path.join(this.folder, id), data);
+    await this.write(id, data);
     return { kind: 'image', id, name, mimeType: kinds[kind] ?? mimeType, bytes: data.byteLength };
+  }
+
+  /** Keeps a text; the file is named to the agent by its address. */
+  async keepText(name: string, text: string): Promise<Attachment> {
+    const id = `${randomUUID()}.md`;
+    const file = await this.write(id, text);
+    return { kind: 'link', id, name, uri: vscode.Uri.file(file).toString() };
   }
 
   /** Throws when it is not there any more. */
@@ -74,6 +82,14 @@ export class KeptImages {
     const kind = ID.exec(id)?.groups?.['kind'];
     if (kind === undefined || kinds[kind] === undefined) throw new Error(`not a kept picture: ${id}`);
     return path.join(this.folder, id);
+  }
+
+  private async write(id: string, data: Uint8Array | string): Promise<string> {
+    const file = path.join(this.folder, id);
+    await fs.mkdir(this.folder, { recursive: true });
+    await this.sweep();
+    await fs.writeFile(file, data);
+    return file;
   }
 
   private async sweep(): Promise<void> {
