@@ -98,19 +98,7 @@ type Step = <T>(method: string, work: () => Promise<T>, tell: (value: T) => stri
 async function driveSession(peer: Peer, where: string, sessionId: string, cwd: string, step: Step) {
   const page = await step(
     `read (${where})`,
-    () =>
-      asked(
-        peer,
-        'aster/session/transcript/page/v1',
-        {
-          schema: 'aster.acp.session-transcript-page.v1',
-          sessionId,
-          operationId: 'page',
-          cwd,
-          limit: 200,
-        },
-        PageResult,
-      ),
+    () => asked(peer, PAGE, pageOf(sessionId, cwd), PageResult),
     ({ total, entries }) => `${String(total)} entries: ${entries.map(({ kind }) => kind).join(' ')}`,
   );
   await step(
@@ -127,11 +115,32 @@ async function driveSession(peer: Peer, where: string, sessionId: string, cwd: s
       await asked(peer, 'deck/session/open', { sessionId: fork.sessionId }, Tooling);
       const source = await asked(peer, 'aster/session/info', { sessionId }, InfoResult);
       const made = await asked(peer, 'aster/session/info', { sessionId: fork.sessionId }, InfoResult);
-      return { source, made };
+      // A fork that the agent did not make itself says so in its first turn.
+      await shortTurn(peer, fork.sessionId);
+      const { entries } = await asked(peer, PAGE, pageOf(fork.sessionId, cwd), PageResult);
+      const isTold = entries.slice(made.entryCount).some(({ severity }) => severity === 'info');
+      return { source, made, isTold };
     },
-    ({ source, made }) =>
-      `fork of ${String(made.entryCount)} entries opened in the agent; its source has ${String(source.entryCount)}`,
+    ({ source, made, isTold }) =>
+      `${String(made.entryCount)} of ${String(source.entryCount)} entries; ${isTold ? 'begun anew and told what came before' : 'forked by the agent itself'}`,
   );
+}
+
+const PAGE = 'aster/session/transcript/page/v1';
+const pageOf = (sessionId: string, cwd: string) => ({
+  schema: 'aster.acp.session-transcript-page.v1',
+  sessionId,
+  operationId: 'page',
+  cwd,
+  limit: 200,
+});
+
+/** Begins a turn and cancels it. */
+async function shortTurn(peer: Peer, sessionId: string): Promise<void> {
+  const turn = peer.call('session/prompt', { sessionId, prompt: [{ type: 'text', text: 'Say hello.' }] });
+  await sleep(2_000);
+  peer.notify('session/cancel', { sessionId });
+  await turn;
 }
 
 /** Without a network a turn fails or hangs; either is fine, if it ends and says why. */
