@@ -7,7 +7,7 @@ import { generateCorpus, type SessionTruth } from '../support/corpus.js';
 import { makeEditorHome, type EditorHome } from '../support/editor_home.js';
 import { until } from '../support/service.js';
 import { startHost, type Host } from '../support/vscode_host.js';
-import { openContainer, runCommand, tabNames, treeRows, webview } from '../support/workbench.js';
+import { openContainer, runCommand, tabNames, treeRows, viewRows, webview } from '../support/workbench.js';
 
 const AGENT = 'Scripted agent';
 
@@ -147,32 +147,24 @@ describe('the deck in a window', function () {
     await box.fill(text);
     await box.press('Control+Enter');
   };
-  const state = async (row: string) => (await treeRows(page, row).first().getAttribute('aria-label')) ?? '';
+  const state = async (row: string) =>
+    (await viewRows(page, 'Sessions', row).first().getAttribute('aria-label')) ?? '';
 
-  it('starts a session, prompts it, and asks for its permission', async () => {
+  it('starts a session, prompts it, and answers it in the view of what waits', async () => {
     await runCommand(page, 'Session Deck: New Session');
     await until(async () => (await tabNames(page)).length === 2, 'the tab of the new session');
     await prompt('ask Run the migration');
-    const dialog = page.locator('.monaco-dialog-box');
-    await dialog.waitFor({ timeout: 30_000 });
-    assert.match(await dialog.innerText(), /^Run the migration$/m);
+    const waiting = viewRows(page, 'Needs You', 'Run the migration');
+    await waiting.waitFor({ timeout: 30_000 });
     assert.match(await state('ask Run the migration'), /Needs you/);
-    await dialog.locator('.monaco-button', { hasText: 'Reject' }).click();
+    assert.equal(await page.locator('.monaco-dialog-box').count(), 0);
+    await waiting.hover();
+    await waiting.locator('.action-label[aria-label="Reject"]').click();
     await webview(page).locator('text=permission: reject').waitFor();
+    await waiting.waitFor({ state: 'detached' });
     await until(
       async () => !/Needs you|Running/.test(await state('ask Run the migration')),
       'the end of the run',
-    );
-  });
-
-  it('takes a closed question as the no that the agent offers', async () => {
-    await prompt('ask Drop the table');
-    const dialog = page.locator('.monaco-dialog-box');
-    await dialog.waitFor();
-    await page.keyboard.press('Escape');
-    await until(
-      async () => (await webview(page).locator('text=permission: reject').count()) === 2,
-      'the second refusal',
     );
   });
 

@@ -17,6 +17,12 @@ export function treeRows(page: Page, text: string | RegExp): Locator {
   return page.locator('.sidebar .pane-body .monaco-list-row', { hasText: text });
 }
 
+/** Rows of one view of the side bar that contain the text. */
+export function viewRows(page: Page, view: string, text: string | RegExp): Locator {
+  const pane = page.locator('.sidebar .pane', { has: page.locator('.pane-header', { hasText: view }) });
+  return pane.locator('.monaco-list-row', { hasText: text });
+}
+
 /** Picks a row of the open quick pick. */
 export async function pick(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
