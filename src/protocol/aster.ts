@@ -239,7 +239,7 @@ export const WorkspaceSearchResult = z.object({
       }),
     )
     .max(MAX_SEARCH_RESULTS),
-  /** Routes that were not used, and why. */
+  /** Routes that failed, and why. A route that nobody set up (`meaning`) is not among them. */
   failed: z.array(z.object({ route: SearchRoute, reason: z.string() })),
 });
 export type WorkspaceSearchResult = z.infer<typeof WorkspaceSearchResult>;

@@ -3,9 +3,9 @@ import { DomainError } from '../../protocol/errors.js';
 import type { Log } from '../log.js';
 import { agentForSession } from '../runs/agent_choice.js';
 import { unlessAborted } from '../runs/abort.js';
-import type { RunSession } from '../runs/ports.js';
 import type { Client, Clients } from '../sessions/client.js';
 import { chat, type Completion } from './chat.js';
+import type { JobSession } from './ports.js';
 import type { SideSessions } from './side_session.js';
 
 export interface ModelsParts {
@@ -17,8 +17,6 @@ export interface ModelsParts {
   readonly env: NodeJS.ProcessEnv;
   readonly log: Log;
 }
-
-type JobSession = Pick<RunSession, 'id' | 'cwd' | 'source' | 'agent'>;
 
 interface Model {
   readonly name: string;

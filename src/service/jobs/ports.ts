@@ -5,7 +5,8 @@ import type { TurnTexts } from '../sessions/last_turn.js';
 import type { SessionRecord } from '../sessions/record.js';
 
 /** A session as small jobs need it. */
-export type JobSession = RunSession & Pick<SessionRecord, 'title' | 'turnCount'>;
+export type JobSession = Pick<RunSession, 'id' | 'cwd' | 'source' | 'agent'> &
+  Pick<SessionRecord, 'title' | 'turnCount'>;
 
 /** What small jobs use of the sessions. */
 export interface JobSessions {
