@@ -1,5 +1,5 @@
 import { html, nothing, render } from 'lit/html.js';
-import type { Entry, Turn } from '../protocol/entry.js';
+import type { Turn } from '../protocol/entry.js';
 import type { SessionDetails } from '../protocol/session.js';
 import type { Attachment, ReadingPlace, ReadyResult, ToPage } from '../protocol/webview.js';
 import { Contents } from './contents.js';
@@ -13,6 +13,7 @@ import { handleKeys } from './keys.js';
 import { Outline } from './outline.js';
 import { PromptBox } from './prompt/box.js';
 import { Questions } from './questions.js';
+import { isPrompt, StickyBar } from './sticky.js';
 import { setTranslations, t } from './texts.js';
 
 type Event = Exclude<ToPage, { kind: 'reply' }>;
@@ -24,8 +25,6 @@ const PLACE_MS = 300;
 const STICKY_HEIGHT = 32;
 /** Where a prompt is put when a person goes to it: just below the bar's place. */
 const BELOW_BAR = 40;
-
-const isPrompt = (entry: Entry) => entry.kind === 'user' && entry.interjection !== true;
 
 const part = (id: string): HTMLElement => {
   const element = document.getElementById(id);
@@ -42,9 +41,6 @@ const drawnFrom = (details: SessionDetails | undefined) =>
     details?.state === 'failed' ? details.turnCount : 0,
   ]);
 
-/** Nothing of an entry's turn is above it. */
-const begins = (entry: Entry) => isPrompt(entry) || entry.ordinal === 0;
-
 /** The transcript page: header, feed, outline, prompt box, and what happens between them. */
 export class App {
   private readonly host = new Host((event) => this.hear(event));
@@ -53,8 +49,6 @@ export class App {
   private outline: Outline | undefined;
   private promptBox: PromptBox | undefined;
   private placeTimer: number | undefined;
-  private stickyTurn: Turn | undefined;
-  private wantedSticky = 0;
   private started = false;
   private notice: { text: string; alert: boolean } | undefined;
   private gone: string | undefined;
@@ -62,6 +56,11 @@ export class App {
   private runningTasks = 0;
   private readonly questions = new Questions(this.host, () => this.questionsChanged());
   private readonly stopping = new Set<string>();
+  private readonly sticky = new StickyBar({
+    find: async (number) => this.outline?.find(number),
+    goTo: (turn) => this.run(this.goToTurn(turn)),
+    turnBy: (step) => this.turnBy(step),
+  });
 
   constructor(private readonly root: HTMLElement) {
     render(
@@ -384,67 +383,13 @@ export class App {
     if (!feed) return;
     const turn = feed.currentTurn;
     if (turn !== undefined) this.outline?.mark(turn);
-    this.run(this.drawSticky(feed.entryAt(STICKY_HEIGHT)));
+    this.run(this.sticky.follow(feed.entryAt(STICKY_HEIGHT)));
     this.drawPill(feed);
     if (!this.started) return;
     if (feed.isEmpty && this.notice === undefined)
       this.say(t('Nothing here yet. The first prompt starts the session.'));
     else if (!feed.isEmpty && this.notice?.alert === false) this.say(undefined);
     this.keepPlaceSoon();
-  }
-
-  private async drawSticky(top: ReturnType<Feed['entryAt']>): Promise<void> {
-    const number = top?.entry.turn;
-    const element = part('sticky');
-    this.wantedSticky = number ?? 0;
-    if (number === undefined || (top && begins(top.entry) && top.offset > 0)) {
-      this.wantedSticky = 0;
-      element.hidden = true;
-      return;
-    }
-    if (this.stickyTurn?.number !== number) {
-      const found = await this.outline?.find(number);
-      // The reader has gone on while the turn was read.
-      if (this.wantedSticky !== number) return;
-      this.stickyTurn = found;
-    }
-    const turn = this.stickyTurn;
-    element.hidden = turn === undefined;
-    if (!turn) return;
-    render(
-      html`<div>
-        <span class="ord" aria-hidden="true">${turn.number}</span>
-        <button
-          class="goto clip"
-          type="button"
-          title=${t('Go to this prompt')}
-          @click=${() => this.run(this.goToTurn(turn))}
-        >
-          <bdi>${turn.prompt}</bdi>
-        </button>
-        <span class="side">
-          <button
-            class="ib"
-            type="button"
-            aria-label=${t('Previous turn')}
-            title=${t('Previous turn')}
-            @click=${() => this.turnBy(-1)}
-          >
-            ${icon('arrow-up')}
-          </button>
-          <button
-            class="ib"
-            type="button"
-            aria-label=${t('Next turn')}
-            title=${t('Next turn')}
-            @click=${() => this.turnBy(1)}
-          >
-            ${icon('arrow-down')}
-          </button>
-        </span>
-      </div>`,
-      element,
-    );
   }
 
   private drawPill(feed: Feed): void {

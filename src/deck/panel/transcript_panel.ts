@@ -5,6 +5,7 @@ import { FromPage, type PageAction, type PageCall, type ToPage } from '../../pro
 import type { ServiceClient } from '../client.js';
 import { messageOf, ServiceError } from '../errors.js';
 import { plainLine } from '../format.js';
+import { SETTINGS_SECTION } from '../ids.js';
 import { pickFiles } from './attach.js';
 import { choose } from './choose.js';
 import { pageHtml } from './html.js';
@@ -61,6 +62,10 @@ export class TranscriptPanel implements vscode.Disposable {
     panel.iconPath = vscode.Uri.joinPath(extensionUri, 'media', 'session.svg');
     this.subscriptions.push(
       vscode.workspace.onDidGrantWorkspaceTrust(() => this.reset()),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (event.affectsConfiguration(SETTINGS_SECTION))
+          this.post({ kind: 'followups', available: this.followups() });
+      }),
       panel.onDidDispose(() => this.dispose()),
       panel.webview.onDidReceiveMessage((message: unknown) => void this.receive(message)),
       panel.onDidChangeViewState(() => {

@@ -65,8 +65,11 @@ function wanted(context: PageContext, entry: Entry, { tool, title }: PermissionI
           </li>`,
       )}
     </ul>`;
+  // What stands in the heading is not said again.
+  const text = askedText(entry);
+  if (text.trim() === title) return nothing;
   return html`<div class="block">
-    <pre class="wrap" tabindex="0" dir="auto">${askedText(entry) || title}</pre>
+    <pre class="wrap" tabindex="0" dir="auto">${text}</pre>
   </div>`;
 }
 
@@ -129,9 +132,11 @@ export function openQuestion(context: PageContext, entry: Entry, question: OpenQ
     </header>
     ${trusted ? nothing : html`<p class="askp warn">${icon('shield')} ${t('This window is restricted: agents are not answered from it.')}</p>`}
     ${inside(context, entry, question, disabled)}
-    <p class="askp bad" role="status">
-      ${question.problem === undefined ? nothing : t('Not answered: {0}', question.problem)}
-    </p>
+    ${
+      question.problem === undefined
+        ? nothing
+        : html`<p class="askp bad" role="alert">${t('Not answered: {0}', question.problem)}</p>`
+    }
   </div>`;
 }
 
