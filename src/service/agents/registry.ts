@@ -108,6 +108,11 @@ export function presetOf(id: string): AgentPreset | undefined {
   return agentPresets.find((preset) => preset.id === id || preset.aliases.includes(id));
 }
 
+/** What people call an agent of the settings: as they named it, else as it is known, else by its id. */
+export function titleOf(id: string, definition: { readonly title?: string | undefined } | undefined): string {
+  return definition?.title ?? presetOf(id)?.title ?? id;
+}
+
 /** All ids under which people configure an agent, in order of preference. */
 export function idsOf({ id, aliases }: AgentPreset): readonly string[] {
   return [id, ...aliases];

@@ -2,7 +2,7 @@ import type { ClientOptions } from '../../protocol/deck.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { SourceKind } from '../../protocol/session.js';
 import type { AgentSpec } from '../agents/agent_process.js';
-import { agentPresets, idsOf, presetOf } from '../agents/registry.js';
+import { agentPresets, idsOf, presetOf, titleOf } from '../agents/registry.js';
 
 /** The known agent that continues a tool's own sessions. */
 const continuing: Readonly<Record<SourceKind, string | undefined>> = {
@@ -117,11 +117,11 @@ export function specOf(options: ClientOptions, id: string): AgentSpec | undefine
   const agents = options.config.agents ?? {};
   const definition = Object.hasOwn(agents, id) ? agents[id] : undefined;
   if (!definition) return undefined;
-  const { title, env = {}, default_mode: mode, default_model: model } = definition;
+  const { env = {}, default_mode: mode, default_model: model } = definition;
   const defaults = mode === undefined && model === undefined ? {} : { defaults: { mode, model } };
   if ('command' in definition) {
     const { command, args = [] } = definition;
-    return { id, title: title ?? id, command, args, env, ...defaults };
+    return { id, title: titleOf(id, definition), command, args, env, ...defaults };
   }
   const preset = presetOf(id);
   if (!preset)
@@ -131,7 +131,7 @@ export function specOf(options: ClientOptions, id: string): AgentSpec | undefine
     );
   return {
     id,
-    title: title ?? preset.title,
+    title: titleOf(id, definition),
     ...preset.start,
     ...(preset.preferred ? { preferred: preset.preferred } : {}),
     env,

@@ -4,7 +4,7 @@ import type { AgentPool } from '../agents/agent_pool.js';
 import type { AgentSpec } from '../agents/agent_process.js';
 import { capabilityWords } from '../agents/capabilities.js';
 import { commandLine, isInstalled, withStartLine } from '../agents/programs.js';
-import { agentPresets, presetOf, type AgentPreset } from '../agents/registry.js';
+import { agentPresets, presetOf, titleOf, type AgentPreset } from '../agents/registry.js';
 import type { AgentRules } from '../parts.js';
 import type { Client } from '../sessions/client.js';
 import { unlessAborted } from './abort.js';
@@ -97,7 +97,7 @@ export class Agents implements AgentRules {
       spec = specOf(client.options, id);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      const title = agents[id]?.title ?? id;
+      const title = titleOf(id, agents[id]);
       return { ...common, title, installed: false, running: false, commandLine: '', hint: error.message };
     }
     if (!spec) throw new Error(`the agent ${id} is not set after all`);

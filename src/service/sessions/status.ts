@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { Status } from '../../protocol/deck.js';
+import { titleOf } from '../agents/registry.js';
 import type { Book } from './book.js';
 import type { Client } from './client.js';
 import type { Files } from './files.js';
@@ -46,7 +47,7 @@ export function statusOf(
     counts,
     agents: ids.map((id) => ({
       id,
-      title: agents[id]?.title ?? id,
+      title: titleOf(id, agents[id]),
       default: defaultAgent === undefined ? ids.length === 1 : id === defaultAgent,
     })),
   };

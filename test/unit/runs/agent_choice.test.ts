@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { titleOf } from '../../../src/service/agents/registry.js';
 import type { ClientOptions, ServiceConfig } from '../../../src/protocol/deck.js';
 import { agentForNew, agentForSession } from '../../../src/service/runs/agent_choice.js';
 
@@ -85,5 +86,11 @@ describe('the choice of an agent', () => {
       code: 'agent_unavailable',
       message: /"x" has no command.*claude-code, codex/,
     });
+  });
+
+  it('calls an agent as it is named, else as it is known, else by its id', () => {
+    assert.equal(titleOf('codex', { title: 'My Codex' }), 'My Codex');
+    assert.equal(titleOf('claude-acp', undefined), 'Claude Code');
+    assert.equal(titleOf('mine', {}), 'mine');
   });
 });
