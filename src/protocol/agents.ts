@@ -20,7 +20,7 @@ export const CustomAgent = z.object({
   ...adjustments,
 });
 export const RegistryAgent = z.object({ type: z.literal('registry'), ...adjustments });
-export const AgentDefinition = z.union([CustomAgent, RegistryAgent]);
+export const AgentDefinition = z.discriminatedUnion('type', [CustomAgent, RegistryAgent]);
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
 /** A way to sign in, as the agent offers it. `terminal` ones run the agent's program with these arguments. */
