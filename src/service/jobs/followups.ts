@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FollowupParams } from '../../protocol/aster.js';
 import type { Log } from '../log.js';
-import { unlessAborted } from '../runs/abort.js';
+import { unlessAborted } from '../abort.js';
 import type { Client } from '../sessions/client.js';
 import type { Models } from './models.js';
 import type { JobSession, JobSessions } from './ports.js';

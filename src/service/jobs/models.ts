@@ -2,7 +2,7 @@ import { CompleteResult, type ClientOptions, type CompleteParams } from '../../p
 import { DomainError } from '../../protocol/errors.js';
 import type { Log } from '../log.js';
 import { agentForSession } from '../runs/agent_choice.js';
-import { unlessAborted } from '../runs/abort.js';
+import { unlessAborted } from '../abort.js';
 import type { Client, Clients } from '../sessions/client.js';
 import { chat, type Completion } from './chat.js';
 import type { JobSession } from './ports.js';

@@ -1,4 +1,5 @@
-import type { RunSession, SessionChanges } from '../runs/ports.js';
+import type { RunSession } from '../runs/ports.js';
+import type { SessionChanges } from '../sessions/own_sessions.js';
 import type { ServiceJobs } from '../runs/tasks.js';
 import type { Client } from '../sessions/client.js';
 import type { TurnTexts } from '../sessions/last_turn.js';

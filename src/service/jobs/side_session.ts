@@ -9,7 +9,7 @@ import type { AgentSpec } from '../agents/agent_process.js';
 import { textOf } from '../agents/content.js';
 import { parseUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
-import { unlessAborted } from '../runs/abort.js';
+import { unlessAborted } from '../abort.js';
 
 export interface SideSessionParts {
   readonly agents: AgentPool;

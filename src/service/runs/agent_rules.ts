@@ -7,7 +7,7 @@ import { commandLine, isInstalled, withStartLine } from '../agents/programs.js';
 import { agentPresets, presetOf, titleOf, type AgentPreset } from '../agents/registry.js';
 import type { AgentRules } from '../parts.js';
 import type { Client } from '../sessions/client.js';
-import { unlessAborted } from './abort.js';
+import { unlessAborted } from '../abort.js';
 import { agentNamed, specOf } from './agent_choice.js';
 import type { Discovered, Discovery } from './discovery.js';
 

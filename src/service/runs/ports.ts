@@ -1,10 +1,11 @@
 import type { Interjection } from '../../protocol/deck.js';
 import type { Entry, Usage } from '../../protocol/entry.js';
-import type { Parent, SessionKind, SessionState, SourceKind } from '../../protocol/session.js';
+import type { Parent, SessionKind, SourceKind } from '../../protocol/session.js';
 import type { BackgroundTask } from '../../protocol/tasks.js';
 import type { Client } from '../sessions/client.js';
 import type { ForkPoint } from '../sessions/fork_point.js';
 import type { Imported } from '../sessions/imported.js';
+import type { SessionChanges } from '../sessions/own_sessions.js';
 import type { TranscriptWriter } from '../sessions/transcript.js';
 
 /** What the runs need to know of a session. */
@@ -22,17 +23,6 @@ export interface RunSession {
   readonly parent?: Parent | undefined;
   /** Further roots of its workspace, absolute. */
   readonly directories?: readonly string[] | undefined;
-}
-
-/** What the runs change about a session. Durable and then announced. */
-export interface SessionChanges {
-  readonly state?: SessionState;
-  readonly agent?: string;
-  readonly agentSession?: string;
-  readonly model?: string;
-  readonly directories?: readonly string[];
-  /** By the agent: never replaces a person's title; null clears the agent's. */
-  readonly agentTitle?: string | null;
 }
 
 /** What the runs use of the sessions. */

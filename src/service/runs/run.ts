@@ -12,7 +12,7 @@ import type { AgentUpdate } from '../agents/updates.js';
 import type { Log } from '../log.js';
 import type { Client } from '../sessions/client.js';
 import type { EntryDraft } from '../sessions/transcript.js';
-import { unlessAborted } from './abort.js';
+import { unlessAborted } from '../abort.js';
 import { CompactionNews } from './compaction_news.js';
 import type { Audience } from './audience.js';
 import type { LiveSession, UpdateSink } from './live_session.js';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { v7 as uuid } from 'uuid';
 import type * as z from 'zod';
 import type {
   AcpListParams,
@@ -10,7 +9,6 @@ import type {
   SessionIdParams,
   SetTitleParams,
 } from '../../protocol/acp.js';
-import { DomainError } from '../../protocol/errors.js';
 import type {
   DeleteParams,
   DeleteResult,
@@ -38,7 +36,7 @@ import type {
   UndoDeleteParams,
 } from '../../protocol/deck.js';
 import type { Entry } from '../../protocol/entry.js';
-import { MAX_TITLE_LENGTH, type SessionKind, type SessionState } from '../../protocol/session.js';
+import { unlessAborted } from '../abort.js';
 import { GarbageCollection } from '../garbage.js';
 import type { Log } from '../log.js';
 import type { Scanner } from '../sources/scanner.js';
@@ -66,17 +64,18 @@ import { Indexer } from './indexer.js';
 import { type Details, info } from './info.js';
 import { lastTurn, type TurnTexts } from './last_turn.js';
 import { acpList, list } from './list.js';
+import { type NewSession, OwnSessions, type SessionChanges } from './own_sessions.js';
 import { Moves } from './moves.js';
 import { Operations } from './operations.js';
 import { Pages } from './page.js';
 import { Reader } from './reader.js';
-import { type SessionRecord, strongerTitle, without } from './record.js';
+import type { SessionRecord } from './record.js';
 import { Renderer } from './render.js';
 import type { RunControl } from './run_control.js';
 import { Shelf } from './shelf.js';
 import { statusOf } from './status.js';
 import { parseTextUri, transcriptText } from './text.js';
-import { oneLine, shorten, titleFromPerson } from './titles.js';
+import { titleFromPerson } from './titles.js';
 import { Tombstones } from './tombstones.js';
 import type { TranscriptWriter } from './transcript.js';
 import { Transcripts } from './transcripts.js';
@@ -104,17 +103,6 @@ export interface SessionsParts {
   readonly onIndexing?: (over: Promise<void>) => void;
 }
 
-/** What the runs may change about a session. */
-export interface SessionChanges {
-  readonly state?: SessionState;
-  readonly agent?: string;
-  readonly agentSession?: string;
-  readonly model?: string;
-  readonly directories?: readonly string[];
-  /** By the agent: never replaces a person's title; null clears the agent's. */
-  readonly agentTitle?: string | null;
-}
-
 /** The rules of sessions, for surfaces and runs. Each rule is in a module of its own; this one puts them together. */
 export class Sessions {
   /** The list is complete from the heads of the files. Never rejects. */
@@ -140,6 +128,7 @@ export class Sessions {
   private readonly pages: Pages;
   private readonly contents: Contents;
   private readonly operations: Operations;
+  private readonly own: OwnSessions;
   private readonly forks: Forks;
   private readonly deletions: Deletions;
   private watcher: SourceWatcher | undefined;
@@ -208,6 +197,17 @@ export class Sessions {
     this.contents = new Contents(data, this.reader);
     this.operations = new Operations(data);
     this.agentLists = new AgentLists(shelf, new Tombstones(data));
+    this.own = new OwnSessions({
+      data,
+      shelf,
+      files,
+      hidden: this.hidden,
+      agentLists: this.agentLists,
+      onGone: (id) => {
+        watchers.forget(id);
+        this.follow(this.maintain());
+      },
+    });
     this.forks = new Forks({ data, shelf, reader: this.reader, operations: this.operations });
     this.deletions = new Deletions({
       data,
@@ -454,65 +454,21 @@ export class Sessions {
   }
 
   /** A new session of ours. It is listed once it has a prompt. */
-  create(session: {
-    readonly cwd: string;
-    readonly agent: string;
-    readonly agentSession?: string;
-    readonly title?: string;
-    readonly kind: SessionKind;
-    readonly headless: boolean;
-  }): SessionRecord {
-    const now = Date.now();
-    const { cwd, agent, agentSession, title, kind, headless } = session;
-    const record: SessionRecord = {
-      id: uuid(),
-      source: 'deck',
-      cwd,
-      ...(title === undefined ? {} : { title: { text: titleFromPerson(title), by: 'user' } }),
-      createdAt: now,
-      updatedAt: now,
-      kind,
-      headless,
-      state: 'idle',
-      archived: false,
-      agent,
-      hasErrors: false,
-      empty: true,
-      generation: 0,
-      revision: 0,
-      entryCount: 0,
-      turnCount: 0,
-      messageCount: 0,
-      skipped: 0,
-      offBranch: 0,
-    };
-    this.shelf.save(record);
-    if (agentSession !== undefined) this.bind(record.id, agentSession);
-    return this.shelf.current(record.id);
+  create(session: NewSession): SessionRecord {
+    return this.own.create(session);
   }
 
   /** Changes what a run tells about a session: durable, then announced. A session that is gone is left alone. */
   update(sessionId: string, changes: SessionChanges): void {
-    const before = this.shelf.book.get(sessionId);
-    if (!before) return;
-    const { state = before.state, agent, model, agentTitle, agentSession } = changes;
-    const directories = changes.directories ?? before.directories ?? [];
-    const title = agentTitle === undefined ? before.title : retitled(before, agentTitle);
-    this.shelf.save({
-      ...without(before, 'title', 'directories'),
-      state,
-      ...(title === undefined ? {} : { title }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(model === undefined ? {} : { model }),
-      ...(directories.length === 0 ? {} : { directories }),
-    });
-    if (agentSession !== undefined && agentSession !== before.agentSession) {
-      // What the agent had begun before is still no session of its own to show.
-      if (before.agent !== undefined && before.agentSession !== undefined)
-        this.agentLists.hide(before.agent, before.agentSession);
-      this.bind(sessionId, agentSession);
-    }
-    if (before.state !== state && (state === 'idle' || state === 'failed')) this.indexer.runEnded(sessionId);
+    const before = this.shelf.book.get(sessionId)?.state;
+    this.own.update(sessionId, changes);
+    const { state } = changes;
+    if (before !== state && (state === 'idle' || state === 'failed')) this.indexer.runEnded(sessionId);
+  }
+
+  /** A session that an agent has for a small job is no session to show. */
+  hide(agent: string, agentSession: string): void {
+    this.own.hide(agent, agentSession);
   }
 
   /** All entries of a session, whole and ascending; see `Reader.replay`. */
@@ -535,7 +491,9 @@ export class Sessions {
   ): Promise<SessionRecord> {
     const record = this.resolve(client, sessionId, cwd);
     if (!isUnread(record)) return record;
-    await untilAborted(this.parts.runs().fetchHistory(client, record), signal);
+    const history = this.parts.runs().fetchHistory(client, record);
+    // It goes on when nobody waits for it any more.
+    await (signal ? unlessAborted(history, signal) : history);
     return this.resolve(client, sessionId, cwd);
   }
 
@@ -543,54 +501,6 @@ export class Sessions {
   async lastTurn(sessionId: string): Promise<TurnTexts | undefined> {
     await this.reader.freshen(this.shelf.current(sessionId));
     return lastTurn(this.data, this.reader, this.shelf.current(sessionId));
-  }
-
-  /** A session that an agent has for a small job is no session to show: what it leaves on disk or in lists stays away. */
-  hide(agent: string, agentSession: string): void {
-    const { shelf, files, data } = this;
-    this.hidden.add(agentSession);
-    this.agentLists.hide(agent, agentSession);
-    const found = this.agentLists.unread(agent, agentSession) ?? shelf.book.get(agentSession);
-    if (!found || found.source === 'deck') return;
-    const file = files.ofSession(found.id);
-    // Without a place in the trash it is no deletion of a person: it is removed in the background.
-    shelf.saveAll([{ ...found, deletedAt: Date.now() }], {
-      alongside: () => {
-        if (file) data.removeFile(file.path);
-      },
-    });
-    if (file) files.forget(file.path);
-    this.watchers.forget(found.id);
-    this.follow(this.maintain());
-  }
-
-  /** A session of ours and the file that its agent writes are one session: the file gets no row of its own. */
-  private bind(sessionId: string, agentSession: string): void {
-    const { shelf, files, data } = this;
-    const before = shelf.current(sessionId);
-    const found = shelf.book.get(agentSession);
-    const file = found && files.ofSession(found.id);
-    const record = { ...before, agentSession };
-    const listed =
-      before.agent === undefined ? undefined : this.agentLists.unread(before.agent, agentSession);
-    if (listed && listed.id !== sessionId) {
-      shelf.saveAll([record, { ...listed, deletedAt: Date.now() }]);
-      this.watchers.forget(listed.id);
-      this.follow(this.maintain());
-      return;
-    }
-    if (!found || !file || found.source === 'deck' || record.source !== 'deck') {
-      shelf.save(record);
-      return;
-    }
-    const own = { ...file, sessionId, offset: 0, indexedSize: -1 };
-    // Without a place in the trash it is no deletion of a person: it is removed in the background.
-    shelf.saveAll([record, { ...found, deletedAt: Date.now() }], {
-      alongside: () => data.putFile(own, null),
-    });
-    files.remember(own);
-    this.watchers.forget(found.id);
-    this.follow(this.maintain());
   }
 
   private details(client: Client, record: SessionRecord): Details {
@@ -612,31 +522,10 @@ export class Sessions {
   }
 }
 
-/** Waits for work that goes on when nobody waits for it any more. */
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  let abort: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(new DomainError('cancelled', 'The request was cancelled.'));
-  });
-  if (signal?.aborted === true) abort();
-  signal?.addEventListener('abort', abort, { once: true });
-  try {
-    await Promise.race([work, aborted]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
-}
-
 function secretOf(data: SessionData, readOnly: boolean): Uint8Array {
   const known = data.getMeta(SECRET);
   if (known !== undefined) return Buffer.from(known, 'base64');
   const secret = randomBytes(32);
   if (!readOnly) data.setMeta(SECRET, secret.toString('base64'));
   return secret;
-}
-
-function retitled({ title }: SessionRecord, agentTitle: string | null): SessionRecord['title'] {
-  if (agentTitle === null) return title?.by === 'agent' ? undefined : title;
-  const text = shorten(oneLine(agentTitle), MAX_TITLE_LENGTH);
-  return text === '' ? title : strongerTitle(title, { text, by: 'agent' });
 }

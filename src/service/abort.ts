@@ -1,4 +1,4 @@
-import { DomainError } from '../../protocol/errors.js';
+import { DomainError } from '../protocol/errors.js';
 
 /**
  * The promise's value. When the signal aborts first it throws `cancelled`, and `late` gets the value when it comes
@@ -7,7 +7,7 @@ import { DomainError } from '../../protocol/errors.js';
 export async function unlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal,
-  late: (value: T) => void,
+  late: (value: T) => void = () => undefined,
 ): Promise<T> {
   let abort: (() => void) | undefined;
   const aborted = new Promise<never>((_, reject) => {
