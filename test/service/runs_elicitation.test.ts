@@ -207,6 +207,13 @@ describe('runs: forms and addresses', function () {
       ['failed'],
     );
   });
+
+  it('refuses a form that is too long to read', async () => {
+    const form = { mode: 'form', message: 'm'.repeat(300 * 1024), requestedSchema: { properties: {} } };
+    await run(`call elicitation/create ${JSON.stringify(form)}`);
+    assert.match((await last()) ?? '', /error -32602: .*too long for a person to read/);
+    assert.equal((await question())?.kind, undefined);
+  });
 });
 
 /** Everything in the store's folder, as Latin-1: one character a byte. */

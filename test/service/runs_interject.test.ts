@@ -222,4 +222,17 @@ describe('runs: interjections', function () {
       code: 'session_unavailable',
     });
   });
+
+  it('takes nothing from a restricted window', async () => {
+    await open('steering');
+    const restricted = home.client({ a: testAgent() }, { trusted: false });
+    const turn = run('slow 300');
+    await until(() => home.runs.activeRun(sessionId) !== undefined);
+    await assert.rejects(home.runs.interject(restricted, { sessionId, text: 'do it' }), {
+      code: 'forbidden',
+    });
+    await turn;
+    assert.deepEqual(states(), []);
+    assert.deepEqual(brief(await home.entries(sessionId)), ['user: slow 300']);
+  });
 });

@@ -215,4 +215,35 @@ describe('runs: permissions and the inbox', function () {
       [['failed', asked.runId]],
     );
   });
+
+  it('refuses what nobody could answer, and goes on', async () => {
+    const call = (params: unknown) => `call session/request_permission ${JSON.stringify(params)}`;
+    const option = { optionId: 'a', name: 'A', kind: 'allow_once' };
+    const toolCall = { toolCallId: 't', title: 'T' };
+    await run(call({ toolCall, options: [] }));
+    assert.equal(
+      await last(),
+      'assistant: error -32602: Invalid params: a permission needs an option to choose',
+    );
+    await run(call({ toolCall, options: [{ ...option, name: 'A'.repeat(300 * 1024) }] }));
+    assert.match((await last()) ?? '', /error -32602: .*too long for a person to read/);
+    assert.deepEqual(items(owner), []);
+  });
+
+  it('keeps no more than a hundred open at once', async () => {
+    const asked = Array.from({ length: 100 }, (_, index) => `asknot Question ${index}`);
+    const more = {
+      toolCall: { toolCallId: 't' },
+      options: [{ optionId: 'a', name: 'A', kind: 'allow_once' }],
+    };
+    const turn = run(
+      [...asked, `call session/request_permission ${JSON.stringify(more)}`, 'wait'].join('\n'),
+    );
+    await until(async () => (await last())?.startsWith('assistant: error -32600: ') === true, 15_000);
+    assert.match((await last()) ?? '', /too many questions are open/);
+    assert.equal(items(owner).length, 100);
+    home.runs.cancel(owner, { sessionId });
+    await turn;
+    assert.deepEqual(items(owner), []);
+  });
 });

@@ -3,6 +3,7 @@ import { DomainError } from '../../protocol/errors.js';
 import type { InboxChanged, InboxItem } from '../../protocol/inbox.js';
 import type { InboxRules } from '../parts.js';
 import type { Client, Clients } from '../sessions/client.js';
+import { requireTrust } from '../sessions/trust.js';
 import type { FailureRow, RunStore } from './ports.js';
 import type { Ending, QuestionItem, QuestionListener, Questions } from './questions.js';
 
@@ -81,8 +82,7 @@ export class Inbox implements InboxRules, QuestionListener {
     { id }: QuestionItem,
     answer: Params<'deck/inbox/answer'>['answer'],
   ): void {
-    if (!client.options.trusted)
-      throw new DomainError('forbidden', 'In a restricted window agents are not let act.');
+    requireTrust(client);
     if ('dismiss' in answer) throw notAnAnswer();
     const given =
       'optionId' in answer ? { outcome: { outcome: 'selected', optionId: answer.optionId } } : answer;

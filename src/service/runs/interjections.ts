@@ -3,6 +3,7 @@ import type { InterjectParams, InterjectResult } from '../../protocol/aster.js';
 import type { Interjection } from '../../protocol/deck.js';
 import { DomainError } from '../../protocol/errors.js';
 import type { Client } from '../sessions/client.js';
+import { requireTrust } from '../sessions/trust.js';
 import type { InterjectionRow, InterjectionState, RunSession, RunStore } from './ports.js';
 import type { Run } from './run.js';
 
@@ -38,9 +39,10 @@ export class Interjections {
 
   /**
    * Takes text for the active run. Throws `generation_stale`, `no_active_run` (another run than `expectedRunId`),
-   * `operation_conflict` (the id was used for another text).
+   * `operation_conflict` (the id was used for another text), `forbidden` (restricted window).
    */
   async add(client: Client, session: RunSession, params: InterjectParams): Promise<InterjectResult> {
+    requireTrust(client);
     const id = params.interjectionId ?? uuid();
     const known = this.parts.store.interjection(id);
     if (known) {

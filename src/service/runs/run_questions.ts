@@ -1,3 +1,4 @@
+import { RequestError } from '@agentclientprotocol/sdk';
 import { v7 as uuid } from 'uuid';
 import type * as z from 'zod';
 import { PermissionResult, type PermissionParams } from '../../protocol/acp.js';
@@ -33,6 +34,11 @@ export interface RunQuestionsParts {
   readonly flush: () => void;
 }
 
+/** More than that at once nobody would answer. */
+const MAX_OPEN = 100;
+/** What a person is to read and fill in goes to every window, and has to be read. */
+const MAX_CHARACTERS = 256 * 1024;
+
 const CANCELLED: PermissionResult = { outcome: { outcome: 'cancelled' } };
 
 /** What the agent asks during one run: shown in the transcript, kept in the store, and put to people by the desk. */
@@ -46,8 +52,12 @@ export class RunQuestions {
     return this.openCount;
   }
 
-  permission(params: PermissionParams, agentSignal: AbortSignal): Promise<PermissionResult> {
+  /** Throws a `RequestError` when it is no question for a person: too large, one too many, nothing to choose. */
+  async permission(params: PermissionParams, agentSignal: AbortSignal): Promise<PermissionResult> {
     const { entries } = this.parts;
+    this.requireRoom([params.toolCall.title, params.options]);
+    if (params.options.length === 0)
+      throw RequestError.invalidParams({ field: 'options' }, 'a permission needs an option to choose');
     const patch = parseToolCall(params.toolCall);
     const call = patch && entries.tool(patch);
     const title = params.toolCall.title?.trim() || call?.title || 'Permission';
@@ -73,9 +83,14 @@ export class RunQuestions {
     });
   }
 
-  /** `id` becomes the id of the inbox's item. */
-  elicitation(id: string, params: ElicitationParams, agentSignal: AbortSignal): Promise<ElicitationAnswer> {
+  /** Like `permission`. `id` becomes the id of the inbox's item. */
+  async elicitation(
+    id: string,
+    params: ElicitationParams,
+    agentSignal: AbortSignal,
+  ): Promise<ElicitationAnswer> {
     const { entries } = this.parts;
+    this.requireRoom(params);
     const schema = params.mode === 'form' ? params.requestedSchema : undefined;
     const asked = params.mode === 'form' ? formAsked(params) : { url: addressOf(params.url) };
     const facts = this.facts(id, entries.question(params.message, asked));
@@ -103,6 +118,13 @@ export class RunQuestions {
       },
       refusal: { action: 'cancel' },
     });
+  }
+
+  private requireRoom(shown: unknown): void {
+    if (this.openCount >= MAX_OPEN)
+      throw RequestError.invalidRequest(undefined, 'too many questions are open; wait for an answer first');
+    if (JSON.stringify(shown).length > MAX_CHARACTERS)
+      throw RequestError.invalidParams(undefined, 'the question is too long for a person to read');
   }
 
   private facts(id: string, entryId: string): QuestionFacts {

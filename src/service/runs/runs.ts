@@ -24,6 +24,7 @@ import { isUnread } from '../sessions/imported.js';
 import type { RunControl } from '../sessions/run_control.js';
 import { requireDirectories } from '../sessions/directories.js';
 import { requireFolder, scopeOf } from '../sessions/scope.js';
+import { requireTrustForServers } from '../sessions/trust.js';
 import { AgentWork } from './agent_work.js';
 import { AgentHost } from './agent_host.js';
 import { agentForNew, agentForSession } from './agent_choice.js';
@@ -257,6 +258,7 @@ export class Runs implements RunControl {
   /** Checks and attaches the client without replay; else like `load`. */
   resume(client: Client, params: LoadParams): ControlsResult {
     const session = this.parts.sessions.resolve(client, params.sessionId, params.cwd);
+    requireTrustForServers(client, params.mcpServers);
     const directories = requireDirectories(client, params.additionalDirectories);
     if (!isDeepStrictEqual(directories, session.directories ?? []))
       this.parts.sessions.update(session.id, { directories });

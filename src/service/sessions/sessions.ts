@@ -80,6 +80,7 @@ import { Tombstones } from './tombstones.js';
 import type { TranscriptWriter } from './transcript.js';
 import { Transcripts } from './transcripts.js';
 import { Trash } from './trash.js';
+import { requireTrustForServers } from './trust.js';
 import { turns } from './turns.js';
 import { Watchers } from './watchers.js';
 
@@ -346,6 +347,7 @@ export class Sessions {
   /** `session/fork`: a new session from the last completed turn. Nothing is replayed, and nothing launched. */
   async forkHead(client: Client, params: ForkHeadParams, signal: AbortSignal): Promise<NewResult> {
     const parent = await this.readable(client, params.sessionId, params.cwd, signal);
+    requireTrustForServers(client, params.mcpServers);
     const fork = await this.forks.head(client, params, signal);
     const controls = this.parts.runs().forked(parent, fork, params.mcpServers);
     return { sessionId: fork.id, ...controls };
