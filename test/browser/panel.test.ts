@@ -87,6 +87,14 @@ describe('the transcript panel in a window', function () {
     await idle();
   });
 
+  it('shows a compaction that was typed as the command of the agent as what it is', async () => {
+    await prompt('usage 50000');
+    await idle();
+    await prompt('/compact keep the heron');
+    await inside().locator('#feed').getByText('Compacted: 50k → 1k tokens').waitFor({ timeout: 30_000 });
+    await idle();
+  });
+
   it('stops a command that the agent runs', async () => {
     await prompt('terminal sleep 600');
     const stop = inside().getByRole('button', { name: 'Stop this command' });

@@ -8,6 +8,9 @@ import type { KeptFiles } from './kept_files.js';
 /** How long a prompt may take until its run is seen; then it counts as accepted. */
 const ACCEPTED_MS = 5_000;
 
+/** The agents' own command; typed here it is a compaction like any other, and shown as one. */
+const COMPACT = /^\/compact(?:\s+(?<focus>[^]*))?$/;
+
 export type Delivery = 'prompt' | 'injected' | 'queued';
 
 /** What goes along with a text, and where its pictures are kept. */
@@ -37,7 +40,9 @@ export async function send(
     const receipt = await client.request('aster/interject', { sessionId, text });
     if (receipt.status !== 'idle') return receipt.status;
     try {
-      await prompt(client, sessionId, content);
+      const compaction = COMPACT.exec(text.trim());
+      if (compaction) await compact(client, sessionId, compaction.groups?.['focus']);
+      else await prompt(client, sessionId, content);
       return 'prompt';
     } catch (error) {
       // A run began in between: the text belongs into it.
@@ -56,8 +61,18 @@ async function blocks(text: string, enclosed: Enclosed | undefined): Promise<Acp
   return made;
 }
 
-/** Starts a turn; settles when its run is seen, throws when it was refused. */
-async function prompt(client: ServiceClient, sessionId: string, content: AcpContentBlock[]): Promise<void> {
+function prompt(client: ServiceClient, sessionId: string, content: AcpContentBlock[]): Promise<void> {
+  return begin(client, sessionId, () => client.request('session/prompt', { sessionId, prompt: content }));
+}
+
+function compact(client: ServiceClient, sessionId: string, userContext: string | undefined): Promise<void> {
+  return begin(client, sessionId, () =>
+    client.request('aster/compact_conversation', { sessionId, ...(userContext ? { userContext } : {}) }),
+  );
+}
+
+/** Starts a run; settles when it is seen, throws when it was refused. */
+async function begin(client: ServiceClient, sessionId: string, start: () => Promise<unknown>): Promise<void> {
   let subscription: vscode.Disposable | undefined;
   let timer: NodeJS.Timeout | undefined;
   const accepted = new Promise<void>((resolve) => {
@@ -66,7 +81,7 @@ async function prompt(client: ServiceClient, sessionId: string, content: AcpCont
       if (upserted.some((row) => row.sessionId === sessionId && row.state !== 'idle')) resolve();
     });
   });
-  const turn = client.request('session/prompt', { sessionId, prompt: content });
+  const turn = start();
   // How the turn ends stands in the transcript; only a refusal is an error here.
   turn.catch(() => undefined);
   try {

@@ -113,6 +113,8 @@ export class PromptBox {
     const known = others.length < this.waiting.length;
     this.waiting = isWaiting(one) ? [...others, one].sort(byAge) : others;
     if (known && one.state === 'injected') this.say(t('Delivered.'), false);
+    // "Queued" is not so any more.
+    else if (one.state === 'returned' && this.message?.bad === false) this.message = undefined;
     this.draw();
   }
 
