@@ -84,11 +84,10 @@ export function generated(): string {
   const names = Object.keys(methods);
   const family = (prefix: string): string[] => names.filter((name) => name.startsWith(prefix));
   return [
-    section(
-      'Agent Client Protocol',
-      'Methods of ACP v1. Unknown fields are allowed.',
-      [...family('session/'), ...family('elicitation/')],
-    ),
+    section('Agent Client Protocol', 'Methods of ACP v1. Unknown fields are allowed.', [
+      ...family('session/'),
+      ...family('elicitation/'),
+    ]),
     section(
       'aster',
       'Served under these names and with a leading underscore (`_aster/…`).',
