@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { AvailableCommand, ConfigOption, SessionModes } from '../../protocol/controls.js';
+import {
+  AvailableCommand,
+  ConfigOption,
+  ConfigValue,
+  ConfigValueGroup,
+  SessionModes,
+} from '../../protocol/controls.js';
 
 /** A tool that an agent announced, as it names it. */
 export interface AnnouncedTool {
@@ -40,6 +46,26 @@ const list = <T extends z.ZodType>(item: T) =>
   );
 const optional = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
 
+/** The values, or the values in groups, that are kept of them. */
+const Choices = z.union([
+  z.array(ConfigValue).transform((values) => values.slice(0, MAX_ITEMS)),
+  z.array(ConfigValueGroup).transform((groups) => {
+    let room = MAX_ITEMS;
+    return groups.slice(0, MAX_ITEMS).map((group) => {
+      const options = group.options.slice(0, room);
+      room -= options.length;
+      return { ...group, options };
+    });
+  }),
+]);
+const Option = ConfigOption.transform((option): ConfigOption =>
+  option.type === 'boolean' ? option : { ...option, options: Choices.parse(option.options) },
+);
+const Modes = SessionModes.transform((modes) => ({
+  ...modes,
+  availableModes: modes.availableModes.slice(0, MAX_ITEMS),
+}));
+
 const Model = z.looseObject({
   modelId: z.string(),
   name: z.string().nullish().catch(undefined),
@@ -47,8 +73,8 @@ const Model = z.looseObject({
 });
 const Models = z.looseObject({ currentModelId: z.string(), availableModels: list(Model) });
 const OpenAnswer = z.looseObject({
-  modes: optional(SessionModes.nullable()),
-  configOptions: optional(list(ConfigOption).nullable()),
+  modes: optional(Modes.nullable()),
+  configOptions: optional(list(Option).nullable()),
   models: optional(Models.nullable()),
 });
 
@@ -86,7 +112,7 @@ const ModeUpdate = z.object({
 });
 const OptionsUpdate = z.object({
   sessionUpdate: z.literal('config_option_update'),
-  configOptions: list(ConfigOption),
+  configOptions: list(Option),
 });
 const Command = z
   .looseObject({

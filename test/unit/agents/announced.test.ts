@@ -37,6 +37,25 @@ describe('what agents announce of a session', () => {
     assert.deepEqual(configOptions, [option]);
   });
 
+  it('keeps no more values of an option, and no more modes, than anybody can choose from', () => {
+    const values = Array.from({ length: 2000 }, (_, index) => ({ value: `v${index}`, name: 'V' }));
+    const groups = ['a', 'b', 'c'].map((group) => ({ group, name: group, options: values.slice(0, 600) }));
+    const { configOptions, modes: kept } = announcedInAnswer({
+      configOptions: [
+        { ...option, options: values },
+        { ...option, options: groups },
+      ],
+      modes: { ...modes, availableModes: values.map(({ value: id, name }) => ({ id, name })) },
+    });
+    const [plain, grouped] = (configOptions ?? []).map((one) => (one.type === 'select' ? one.options : []));
+    assert.equal(plain?.length, 1000);
+    assert.deepEqual(
+      grouped?.map((one) => ('options' in one && Array.isArray(one.options) ? one.options.length : -1)),
+      [600, 400, 0],
+    );
+    assert.equal(kept?.availableModes.length, 1000);
+  });
+
   it('makes an option of the models of older agents, unless there is one', () => {
     const old = announcedInAnswer({ models, configOptions: [option] });
     assert.equal(modelIn(old), 'm1');
