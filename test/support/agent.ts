@@ -67,7 +67,7 @@
  *   feature `fork`    session/fork copies the session's file into a new one
  *   AGENT_LIST        loop (always the same next cursor), endless (a page of two more sessions each time), bad (between
  *                     two that are right: no id, a relative folder, a number), pages (one session a page), fail (an
- *                     error on the second page), none (an error)
+ *                     error on the second page), none (an error), many (25,000 sessions on one page)
  *   AGENT_LOAD        late (session/load answers first and replays then), fail (an error half way), slow (500 ms more)
  *   AGENT_CWD         folder of the sessions that AGENT_LIST invents
  *   AGENT_LOG         file that gets a line "METHOD SESSION" for every request about a session
@@ -658,6 +658,8 @@ if (features.has('list')) {
             { ...quirky(3), updatedAt: 'soon' },
           ],
         });
+      case 'many':
+        return { sessions: Array.from({ length: 25_000 }, (_, n) => quirky(n)) };
       case 'fail':
         if (page === 1) throw new acp.RequestError(-32603, 'the index is damaged');
         return { sessions: [quirky(1)], nextCursor: '1' };

@@ -46,8 +46,13 @@ export class AgentPages {
         return;
       }
       const { sessions, nextCursor } = page;
-      rows += sessions.length;
-      yield sessions.slice(0, MAX_ROWS);
+      const taken = sessions.slice(0, MAX_ROWS - rows);
+      rows += taken.length;
+      yield taken;
+      if (taken.length < sessions.length) {
+        cut('lists more sessions than are taken in');
+        return;
+      }
       if (nextCursor === undefined || nextCursor === null || nextCursor === '') return;
       if (cursors.has(nextCursor)) cut('gave the same cursor twice');
       else if (pages >= MAX_PAGES || rows >= MAX_ROWS || Date.now() >= end) cut('does not end its list');

@@ -227,6 +227,15 @@ describe('sessions that agents list', function () {
     });
   });
 
+  it('are cut off with a warning where one page has more than are taken in', async () => {
+    const many = await discovery().discover(spec({ env: { AGENT_LIST: 'many' } }));
+    assert.equal(many.listed, 20_000);
+    assert.equal(
+      many.warning,
+      'Scripted agent lists more sessions than are taken in, so its list was cut off after 20000 sessions.',
+    );
+  });
+
   it('that make no sense are counted, the others are listed', async () => {
     const found = await discovery().discover(spec({ env: { AGENT_LIST: 'bad' } }));
     assert.deepEqual([found.listed, found.added], [2, 2]);
