@@ -15,15 +15,17 @@ const segmenter = new Intl.Segmenter();
 export function shorten(text: string, length: number): string {
   // No grapheme is shorter than one code unit.
   if (text.length <= length) return text;
+  const graphemes: string[] = [];
   // A grapheme may have many code units; this much of a long text surely holds enough of them.
-  const graphemes = [...segmenter.segment(text.slice(0, length * 32))].map(({ segment }) => segment);
-  if (graphemes.length <= length) return graphemes.join('');
-  return (
-    graphemes
-      .slice(0, length - 1)
-      .join('')
-      .trimEnd() + '…'
-  );
+  for (const { segment } of segmenter.segment(text.slice(0, length * 32))) {
+    graphemes.push(segment);
+    if (graphemes.length > length)
+      return `${graphemes
+        .slice(0, length - 1)
+        .join('')
+        .trimEnd()}…`;
+  }
+  return graphemes.join('');
 }
 
 /** A title made from a prompt; undefined when the prompt has no visible text. */
