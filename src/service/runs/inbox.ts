@@ -3,8 +3,9 @@ import { DomainError } from '../../protocol/errors.js';
 import type { InboxChanged, InboxItem } from '../../protocol/inbox.js';
 import type { InboxRules } from '../parts.js';
 import type { Client, Clients } from '../sessions/client.js';
+import { scopeOf } from '../sessions/scope.js';
 import { requireTrust } from '../sessions/trust.js';
-import type { FailureRow, RunStore } from './ports.js';
+import type { FailureRow, RunSession, RunStore } from './ports.js';
 import type { Ending, QuestionItem, QuestionListener, Questions } from './questions.js';
 
 /** Older failures wait until these were looked at. */
@@ -68,13 +69,31 @@ export class Inbox implements InboxRules, QuestionListener {
   /** A run completed: that earlier ones of its session failed is old news. */
   runCompleted(sessionId: string): void {
     const { store } = this.parts;
-    const old = store.failedRuns(MAX_FAILED).filter((run) => run.sessionId === sessionId);
+    const old = this.failedOf(sessionId);
     const now = Date.now();
     for (const { id } of old) store.dismissRun(id, now);
     this.removed(
       sessionId,
       old.map(({ id }) => ({ id, reason: 'withdrawn' })),
     );
+  }
+
+  /** The session was deleted; who saw it hears that its failed runs wait no more. */
+  sessionGone(session: RunSession): void {
+    const removed = this.failedOf(session.id).map(({ id }): Removal => ({ id, reason: 'withdrawn' }));
+    if (removed.length === 0) return;
+    for (const client of this.parts.clients)
+      if (scopeOf(client).has(session)) client.notify('deck/inbox/changed', { upserted: [], removed });
+  }
+
+  /** The session is there again, and so is what waited in it. */
+  sessionBack(sessionId: string): void {
+    const upserted = this.failedOf(sessionId).map(failedItem);
+    if (upserted.length > 0) this.announce(sessionId, { upserted, removed: [] });
+  }
+
+  private failedOf(sessionId: string): FailureRow[] {
+    return this.parts.store.failedRuns(MAX_FAILED).filter((run) => run.sessionId === sessionId);
   }
 
   private answerQuestion(

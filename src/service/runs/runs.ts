@@ -362,6 +362,29 @@ export class Runs implements RunControl {
     this.audience.forget(sessionId);
   }
 
+  gone(session: RunSession): void {
+    this.tell(() => {
+      this.inbox.sessionGone(session);
+      this.tasks.sessionGone(session);
+    });
+  }
+
+  back(sessionId: string): void {
+    this.tell(() => {
+      this.inbox.sessionBack(sessionId);
+      this.tasks.sessionBack(sessionId);
+    });
+  }
+
+  /** What cannot be told must not undo what was done. */
+  private tell(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.parts.log.error('what waits in a session could not be announced', error);
+    }
+  }
+
   /** Adds text to the active run; see `Interjections.add`. */
   async interject(client: Client, params: InterjectParams): Promise<InterjectResult> {
     const session = this.parts.sessions.resolve(client, params.sessionId);

@@ -11,7 +11,8 @@ import type { BackgroundTask, SessionTask } from '../../protocol/tasks.js';
 import type { Log } from '../log.js';
 import type { TaskRules } from '../parts.js';
 import type { Client, Clients } from '../sessions/client.js';
-import type { RunSessions, RunStore, TaskRow } from './ports.js';
+import { scopeOf } from '../sessions/scope.js';
+import type { RunSession, RunSessions, RunStore, TaskRow } from './ports.js';
 import { RunningTask, type TaskStart } from './running_task.js';
 
 export interface TasksParts {
@@ -157,6 +158,22 @@ export class Tasks implements TaskRules, ServiceJobs {
       sessionId === undefined ? [task] : sees(sessionId) ? [{ ...task, sessionId }] : [],
     );
     return { tasks };
+  }
+
+  /** The session was deleted; who saw it hears that its tasks are not there any more. */
+  sessionGone(session: RunSession): void {
+    const removed = this.known(MAX_LISTED, session.id).map(({ task }) => task.taskId);
+    if (removed.length === 0) return;
+    for (const client of this.parts.clients)
+      if (scopeOf(client).has(session)) client.notify('deck/tasks/changed', { upserted: [], removed });
+  }
+
+  /** The session is there again, and so are its tasks. */
+  sessionBack(sessionId: string): void {
+    const upserted = this.known(MAX_LISTED, sessionId).map(({ task }) => ({ ...task, sessionId }));
+    if (upserted.length === 0) return;
+    for (const client of this.parts.clients)
+      if (this.sees(client, sessionId)) client.notify('deck/tasks/changed', { upserted, removed: [] });
   }
 
   /** Running and ended ones, newest first. */

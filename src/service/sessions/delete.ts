@@ -95,7 +95,10 @@ export class Deletions {
       for (const { path } of own) files.forget(path);
     };
     await moves.during(paths, () => this.withRoom(move));
-    for (const record of family) onGone(record.id);
+    for (const record of family) {
+      onGone(record.id);
+      this.parts.runs().gone(record);
+    }
     return { deleted: true, undoUntil: new Date(undoUntil).toISOString() };
   }
 
@@ -179,6 +182,7 @@ export class Deletions {
       }
       const ids = new Set(family.map(({ id }) => id));
       for (const file of data.files()) if (ids.has(file.sessionId)) files.remember(file);
+      for (const id of ids) this.parts.runs().back(id);
     });
     onBack();
     await trash

@@ -20,6 +20,10 @@ export interface RunControl {
     fork: SessionRecord,
     mcpServers?: readonly Readonly<Record<string, unknown>>[],
   ): ControlsResult;
+  /** The session was deleted, as it was then: what waits in it is not told any more. Must not throw. */
+  gone(session: SessionRecord): void;
+  /** The session is there again after it was deleted. Must not throw. */
+  back(sessionId: string): void;
   /** What can be done with the session now, and what stands in the way. */
   can(client: Client, session: SessionRecord): { prompt: boolean; compact: boolean; reason?: string };
 }

@@ -151,6 +151,12 @@ export class TestRuns implements RunControl {
     this.forks.push(`${parent.id} -> ${fork.id}`);
     return {};
   }
+  gone(): void {
+    // Nothing waits here.
+  }
+  back(): void {
+    // Nothing waits here.
+  }
   can(): { prompt: boolean; compact: boolean } {
     return { prompt: true, compact: true };
   }
