@@ -8,6 +8,7 @@ import { SETTINGS_SECTION } from './ids.js';
 import { InboxAnswers } from './inbox/answers.js';
 import { InboxModel } from './inbox/model.js';
 import { Notices } from './inbox/notices.js';
+import { SeenFailures } from './inbox/seen.js';
 import { InboxView } from './inbox/view.js';
 import { LanguageModel } from './language_model.js';
 import { notify } from './notify.js';
@@ -83,6 +84,7 @@ export function activateDeck(context: vscode.ExtensionContext): Deck {
     new TranscriptTexts(client),
     language,
     new Notices(inbox, answers, panels, names, log),
+    new SeenFailures(inbox, panels, answers, log),
     new StatusItem(model, inbox),
     ...registerCommands(deck),
     ...followSettings(deck, language),

@@ -122,6 +122,15 @@ describe('what waits and what works, in a window', function () {
     await said('permission: reject').waitFor();
   });
 
+  it('keeps a run that failed until its transcript is on screen', async () => {
+    await prompt('slow 8000\nerror out of order');
+    await runCommand(page, 'Preferences: Open Settings (UI)');
+    await waiting('answered with an error').waitFor({ timeout: 30_000 });
+    await runCommand(page, 'Session Deck: Next Waiting Session');
+    await waiting('answered with an error').waitFor({ state: 'detached' });
+    await said('Scripted agent answered with an error: out of order').waitFor();
+  });
+
   it('stops a command only after a question', async () => {
     await prompt('background sleep 300');
     await page.locator('.sidebar .pane-header', { hasText: 'Background Tasks' }).click();

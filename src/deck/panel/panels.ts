@@ -8,6 +8,9 @@ const { l10n } = vscode;
 /** The open transcripts, one panel a session; brings them back after a reload. */
 export class Panels implements vscode.WebviewPanelSerializer, vscode.Disposable {
   private readonly open = new Map<string, TranscriptPanel>();
+  private readonly viewChanged = new vscode.EventEmitter<void>();
+  /** A transcript came on screen, left it, or became the active editor. */
+  readonly onDidChangeView = this.viewChanged.event;
   private readonly registration: vscode.Disposable;
 
   constructor(private readonly host: PanelHost) {
@@ -51,6 +54,7 @@ export class Panels implements vscode.WebviewPanelSerializer, vscode.Disposable 
   dispose(): void {
     this.registration.dispose();
     for (const panel of [...this.open.values()]) panel.panel.dispose();
+    this.viewChanged.dispose();
   }
 
   private adopt(panel: vscode.WebviewPanel, sessionId: string): TranscriptPanel {
@@ -68,6 +72,7 @@ export class Panels implements vscode.WebviewPanelSerializer, vscode.Disposable 
   }
 
   private setContext(): void {
+    this.viewChanged.fire();
     const { active } = this;
     void vscode.commands.executeCommand('setContext', contextKeys.panelActive, active !== undefined);
     void vscode.commands.executeCommand('setContext', contextKeys.panelRunning, active?.isRunning ?? false);
