@@ -6,6 +6,10 @@ const { l10n } = vscode;
 
 function sentence(title: string, listed: number, added: number): string {
   if (listed === 0) return l10n.t('{0} lists no session.', title);
+  if (listed === 1)
+    return added === 0
+      ? l10n.t('{0} lists 1 session; it was known.', title)
+      : l10n.t('{0} lists 1 session; it is new here.', title);
   if (added === 0) return l10n.t('{0} lists {1} sessions; all were known.', title, listed);
   return l10n.t('{0} lists {1} sessions; {2} of them are new here.', title, listed, added);
 }
