@@ -3,7 +3,8 @@ import type { Interjection } from '../../src/protocol/deck.js';
 import { frames, Harness, settled, type OpenOptions, type OpenPage } from '../support/webview_harness.js';
 import { everyKind, number, SESSION_ID, text, tool } from '../support/webview_story.js';
 
-const at = new Date(Date.now() - 65_000).toISOString();
+/** A minute before each test. */
+let at = '';
 const running = (kind: 'prompt' | 'compaction' = 'prompt') => ({
   state: 'running' as const,
   activeRun: { runId: 'r', kind, state: 'running' as const, startedAt: at, turnId: 't' },
@@ -32,6 +33,9 @@ describe('what goes on around the transcript page', function () {
 
   before(async () => {
     harness = await Harness.start();
+  });
+  beforeEach(() => {
+    at = new Date(Date.now() - 65_000).toISOString();
   });
   afterEach(async () => {
     await open.close();

@@ -260,11 +260,12 @@ describe('the prompt box of the transcript page', function () {
     const { page, panel, box } = await show();
     await box.fill('what is this?');
     await paste('shot.png', 'image/png', pixel);
+    await page.locator('.p-files img.thumb').waitFor();
     panel.send({
       kind: 'attached',
       result: { attachments: [{ kind: 'link', id: 'l', name: bad, uri: 'file:///tmp/a' }], problems: [] },
     });
-    await page.locator('.p-files img.thumb').waitFor();
+    await page.locator('.p-files .chip').nth(1).waitFor();
     assert.equal(await page.locator('.p-files img:not(.thumb)').count(), 0);
     await page.reload();
     await settled(page);
