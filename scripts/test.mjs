@@ -8,7 +8,9 @@ import { bin, buildBundles, Explained, main, root, setup } from './setup.mjs';
 // A group that takes longer hangs.
 const LIMIT_MS = 20 * 60_000;
 const node = (file, ...args) => [process.execPath, file, ...args];
-const mocha = (folder) => [node(bin('mocha'), `test/${folder}/**/*.test.ts`)];
+const mocha = (folder, ...args) => [node(bin('mocha'), ...args, `test/${folder}/**/*.test.ts`)];
+// Files beside each other: most of their time they wait for processes that they start.
+const beside = ['--parallel', '--jobs', '2'];
 
 const groups = {
   types: {
@@ -22,8 +24,8 @@ const groups = {
       node(bin('prettier'), '--check', '--log-level', 'warn', '.'),
     ],
   },
-  unit: { commands: () => mocha('unit') },
-  service: { built: true, commands: () => mocha('service') },
+  unit: { commands: () => mocha('unit', ...beside) },
+  service: { built: true, commands: () => mocha('service', ...beside) },
   conformance: { built: true, commands: () => mocha('conformance') },
   editor: { built: true, commands: () => [node('--import', 'tsx', 'test/editor/run.ts')] },
   browser: { built: true, commands: () => mocha('browser') },
