@@ -24,10 +24,27 @@ function table(title: string, seen: readonly Seen[]): string {
   ].join('\n');
 }
 
+/** Agents beside each other; what one has no session or no choice for is left out and stays empty. */
+function matrix(all: ReadonlyMap<string, readonly Seen[]>): string {
+  const names = [...all.keys()];
+  const rows = [...new Set([...all.values()].flatMap((seen) => seen.map(({ method }) => method)))];
+  const verdict = (name: string, method: string) => {
+    const found = all.get(name)?.find((one) => one.method === method);
+    return found === undefined ? '' : found.ok ? 'ok' : '**no**';
+  };
+  return [
+    `| method | ${names.join(' | ')} |`,
+    `| --- | ${names.map(() => '---').join(' | ')} |`,
+    ...rows.map((method) => `| ${method} | ${names.map((name) => verdict(name, method)).join(' | ')} |`),
+    '',
+  ].join('\n');
+}
+
 async function main(): Promise<void> {
   const [folder = '', ...wanted] = process.argv.slice(2);
   const isWanted = (id: string) => wanted.length === 0 || wanted.includes(id);
   const parts: string[] = [];
+  const all = new Map<string, readonly Seen[]>();
   for (const agent of realAgents.filter(({ id }) => isWanted(id))) {
     if (!fs.existsSync(path.join(folder, agent.script))) {
       console.log(`${agent.package}: not installed, left out`);
@@ -37,6 +54,7 @@ async function main(): Promise<void> {
     console.log(agent.package);
     const seen = await drive(agent, folder);
     for (const { method, ok, text } of seen) console.log(`  ${ok ? 'ok' : 'NO'} ${method}: ${text}`);
+    all.set(agent.package, seen);
     parts.push(table(`${agent.package} as \`${agent.id}\``, seen));
   }
   if (isWanted('acpx') && fs.existsSync(path.join(folder, acpx.script))) {
@@ -50,7 +68,10 @@ async function main(): Promise<void> {
   const [before = '', rest = ''] = text.split(BEGIN);
   const [, after = ''] = rest.split(END);
   const date = `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${os.type()}, no network.`;
-  fs.writeFileSync(PAGE, `${before}${BEGIN}\n\n${date}\n\n${parts.join('\n')}\n${END}${after}`);
+  fs.writeFileSync(
+    PAGE,
+    `${before}${BEGIN}\n\n${date}\n\n${[matrix(all), ...parts].join('\n')}\n${END}${after}`,
+  );
 }
 
 main().catch((error: unknown) => {
