@@ -19,6 +19,8 @@ describe('the contract: sessions and their catalogue', function () {
 
   row('session/list pages the sessions in scope, newest first', the, async (peer, { cwd, onDisk }) => {
     await world.session(peer, 'echo one');
+    // Its messages are counted once it is in the index.
+    await world.page(peer, onDisk);
     const { sessions } = await asked(peer, 'session/list', { cwd }, AcpListResult);
     assert.ok(sessions.every((one) => one.cwd === cwd));
     assert.ok(sessions.some(({ sessionId }) => sessionId === onDisk));

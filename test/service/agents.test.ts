@@ -141,6 +141,17 @@ describe('agent processes', function () {
     });
   });
 
+  it('starts an agent also when the home folder is not there', async () => {
+    const home = process.env['HOME'];
+    process.env['HOME'] = '/no/such/home';
+    try {
+      const { connection } = await poolOf().lease(specOf());
+      assert.ok(connection.alive);
+    } finally {
+      process.env['HOME'] = home;
+    }
+  });
+
   it('waits no longer than allowed for an answer that is due', async () => {
     const answer = '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1}}';
     const { connection } = await poolOf().lease(program(`console.log('${answer}');process.stdin.resume()`));

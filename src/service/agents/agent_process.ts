@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { homedir } from 'node:os';
+import { existsSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
 import { signalGroup } from './process_group.js';
@@ -83,7 +84,8 @@ export class AgentProcess {
     // The editor's runtime sets this for the service; an agent that is an Electron program must not inherit it.
     if (spec.env['ELECTRON_RUN_AS_NODE'] === undefined) delete env['ELECTRON_RUN_AS_NODE'];
     const child = spawn(spec.command, [...spec.args], {
-      cwd: homedir(),
+      // A folder that is not there would read as if the program were not.
+      cwd: existsSync(homedir()) ? homedir() : tmpdir(),
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
